@@ -1,0 +1,7 @@
+# Warnings: one interface target, errors everywhere; every target of ours links it.
+add_library(maco_warnings INTERFACE)
+target_compile_options(maco_warnings INTERFACE
+  -Wall -Wextra -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wformat=2 -Wcast-qual
+  -fstack-protector-strong)
+target_compile_options(maco_warnings INTERFACE $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)

@@ -1,0 +1,66 @@
+// Directory: a capability for one directory. Names below it are opened through the descriptor with
+// openat2(2), so that no symbolic link, no ".." and no mount point leads elsewhere.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcommon/base/result.h"
+#include "libcommon/os/fd.h"
+#include "libcommon/os/file_identity.h"
+
+namespace maco {
+
+// Whether a step onto another mounted filesystem is an error.
+enum class CrossDevice { kRefuse, kAllow };
+
+class Directory {
+ public:
+  Directory() = default;
+  explicit Directory(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  // Opens an absolute or cwd-relative path, links in ancestors followed: for names that the user
+  // gave. Errors: kNotFound, kPermission, kIo (also when it is no directory).
+  static Result<Directory> OpenPath(const std::string& path);
+
+  // Opens `name` (may hold slashes) below this directory. Errors: kNotFound, kPermission, kIo
+  // (ELOOP: a symbolic link; EXDEV: another mount or outside; ENOTDIR).
+  Result<Directory> Open(const std::string& name, CrossDevice cross = CrossDevice::kRefuse) const;
+  Result<UniqueFd> OpenFile(const std::string& name, int flags, unsigned mode = 0) const;
+
+  // Creates `name` if it is missing, then opens it. Errors: as Open, kExists never.
+  Result<Directory> OpenOrCreate(const std::string& name, unsigned mode) const;
+  // Creates `name`. Errors: kExists, kPermission, kLimit, kIo.
+  Result<Directory> Create(const std::string& name, unsigned mode) const;
+
+  Result<void> Unlink(const std::string& name) const;           // kNotFound, kPermission, kIo
+  Result<void> RemoveDirectory(const std::string& name) const;  // must be empty
+  Result<void> Rename(const std::string& from, const std::string& to) const;
+
+  // Identity of `name` without following it. Errors: kNotFound, kPermission, kIo.
+  Result<FileIdentity> Stat(const std::string& name) const;
+  Result<FileIdentity> Identity() const;
+
+  // Names without "." and "..", in no order; kLimit above `limit` names.
+  Result<std::vector<std::string>> List(std::size_t limit) const;
+
+  // Flushes the directory itself, which makes names in it durable.
+  Result<void> Sync() const;
+
+  int fd() const { return fd_.get(); }
+  bool valid() const { return fd_.valid(); }
+  Result<Directory> Clone() const;
+
+ private:
+  UniqueFd fd_;
+};
+
+// Identity of an open descriptor.
+Result<FileIdentity> IdentityOf(int fd);
+
+// Fails with kPermission unless `identity` is a directory (regular file) that belongs to the
+// effective user and is closed to all others; a file must have one link. `what` names it.
+Result<void> RequirePrivateDirectory(const FileIdentity& identity, std::string_view what);
+Result<void> RequirePrivateFile(const FileIdentity& identity, std::string_view what);
+
+}  // namespace maco

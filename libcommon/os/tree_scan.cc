@@ -1,0 +1,212 @@
+// Depth-first scan with getdents64(2); pending directories are kept in one packed stack.
+// Contract: libcommon/os/tree_scan.h.
+#include "libcommon/os/tree_scan.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace maco {
+namespace {
+
+constexpr std::size_t kBufferBytes = 64UL << 10U;
+
+// As the kernel writes it, see getdents64(2).
+struct KernelDirent {
+  std::uint64_t inode;
+  std::int64_t offset;
+  std::uint16_t length;
+  std::uint8_t type;
+  char name[1];
+};
+
+std::string_view KindName(unsigned mode) {
+  switch (mode & S_IFMT) {
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device node";
+    default:
+      return "a file of unknown kind";
+  }
+}
+
+unsigned ModeOfType(unsigned type) { return DTTOIF(type); }
+
+class Scanner {
+ public:
+  Scanner(const Directory& root, const std::string& name, const ScanLimits& limits,
+          ScanCounts& counts, LinkLedger* ledger)
+      : root_(root), name_(name), limits_(limits), counts_(counts), ledger_(ledger) {}
+
+  Result<void> Run() {
+    MACO_ASSIGN(origin_, root_.Identity());
+    buffer_ = std::make_unique<std::array<char, kBufferBytes>>();
+    pending_.push_back('\0');  // the root itself: an empty relative path
+    while (!pending_.empty()) {
+      MACO_TRY(Visit(Pop()));
+    }
+    return {};
+  }
+
+ private:
+  std::string Pop() {
+    pending_.pop_back();
+    const std::size_t start = pending_.rfind('\0') + 1;  // npos + 1 is 0
+    std::string relative = pending_.substr(start);
+    pending_.resize(start);
+    return relative;
+  }
+
+  std::string Full(const std::string& relative) const {
+    return relative.empty() ? name_ : name_ + (name_ == "/" ? "" : "/") + relative;
+  }
+
+  Result<void> Visit(const std::string& relative) {
+    auto directory = root_.Open(relative.empty() ? "." : relative);
+    if (!directory) {
+      return OpenFailed(std::move(directory).error(), relative);
+    }
+    FileIdentity identity;
+    MACO_ASSIGN(identity, directory->Identity());
+    if (identity.device != origin_.device || identity.mount_id != origin_.mount_id) {
+      return Fail(Code::kRefused, "'" + Full(relative) + "' lies on another filesystem or mount",
+                  "unmount it, or run in a directory without it");
+    }
+    for (;;) {
+      const long n = syscall(SYS_getdents64, directory->fd(), buffer_->data(), buffer_->size());
+      if (n < 0) {
+        return FailOs(errno, "read directory", Full(relative));
+      }
+      if (n == 0) {
+        return {};
+      }
+      MACO_TRY(Entries(*directory, relative, static_cast<std::size_t>(n)));
+    }
+  }
+
+  Result<void> OpenFailed(Error error, const std::string& relative) const {
+    if (error.code == Code::kNotFound || error.os_errno == ENOTDIR || error.os_errno == ELOOP) {
+      return {};  // it went away or changed its kind since its name was read; the next pass sees it
+    }
+    if (error.os_errno == EXDEV) {
+      return Fail(Code::kRefused, "'" + Full(relative) + "' lies on another mount",
+                  "unmount it, or run in a directory without it");
+    }
+    error.message = "cannot scan '" + Full(relative) + "': " + error.message;
+    return Fail(std::move(error));
+  }
+
+  Result<void> Entries(const Directory& directory, const std::string& relative, std::size_t size) {
+    for (std::size_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const KernelDirent*>(buffer_->data() + at);
+      at += entry->length;
+      const std::string_view entry_name(entry->name);
+      if (entry_name == "." || entry_name == "..") {
+        continue;
+      }
+      if (++counts_.entries > limits_.entries) {
+        return Fail(Code::kLimit,
+                    "'" + name_ + "' holds more than " + std::to_string(limits_.entries) + " entries",
+                    "raise maco.run.scanEntries, or run in a smaller directory");
+      }
+      MACO_TRY(Entry(directory, relative, entry_name, ModeOfType(entry->type)));
+    }
+    return {};
+  }
+
+  Result<void> Entry(const Directory& directory, const std::string& relative,
+                     std::string_view entry_name, unsigned mode) {
+    const bool need_links = ledger_ != nullptr && S_ISREG(mode);
+    FileIdentity identity;
+    if (mode == 0 || need_links) {
+      const auto seen = directory.Stat(std::string(entry_name));
+      if (!seen) {
+        return seen.error().code == Code::kNotFound ? Result<void>{} : Fail(seen.error());
+      }
+      identity = *seen;
+      mode = identity.mode;
+    }
+    if (S_ISDIR(mode)) {
+      ++counts_.directories;
+      if (!relative.empty()) {
+        pending_.append(relative).push_back('/');
+      }
+      pending_.append(entry_name).push_back('\0');
+      return {};
+    }
+    if (S_ISREG(mode)) {
+      ++counts_.files;
+      if (ledger_ != nullptr && identity.links > 1) {
+        ledger_->Meet(identity, Full(Join(relative, entry_name)));
+      }
+      return {};
+    }
+    if (S_ISLNK(mode)) {
+      ++counts_.links;
+      return {};
+    }
+    return Special(Join(relative, entry_name), mode);
+  }
+
+  static std::string Join(const std::string& relative, std::string_view entry_name) {
+    return relative.empty() ? std::string(entry_name) : relative + "/" + std::string(entry_name);
+  }
+
+  Result<void> Special(const std::string& relative, unsigned mode) const {
+    std::string remedy = "remove it, or run in a directory without it";
+    if (S_ISSOCK(mode) && relative.ends_with("fsmonitor--daemon.ipc")) {
+      remedy = "stop git's file system monitor: git fsmonitor--daemon stop";
+    }
+    return Fail(Code::kRefused, "'" + Full(relative) + "' is " + std::string(KindName(mode)),
+                std::move(remedy));
+  }
+
+  const Directory& root_;
+  const std::string& name_;
+  const ScanLimits& limits_;
+  ScanCounts& counts_;
+  LinkLedger* ledger_;
+  FileIdentity origin_;
+  std::string pending_;  // relative paths, each ended by a zero byte, last in first out
+  std::unique_ptr<std::array<char, kBufferBytes>> buffer_;
+};
+
+}  // namespace
+
+void LinkLedger::Meet(const FileIdentity& identity, const std::string& path) {
+  Entry& entry = entries_[{identity.device, identity.inode}];
+  entry.links = identity.links;
+  ++entry.met;
+  entry.path = path;
+}
+
+Result<void> LinkLedger::Check() const {
+  for (const auto& [key, entry] : entries_) {
+    if (entry.met < entry.links) {
+      return Fail(Code::kRefused,
+                  "'" + entry.path + "' is writable and has another name outside (hard link)",
+                  "copy the file onto itself, so that it has one name: cp -p FILE FILE.new && mv "
+                  "FILE.new FILE");
+    }
+  }
+  return {};
+}
+
+Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
+                      ScanCounts& counts, LinkLedger* ledger) {
+  return Scanner(root, name, limits, counts, ledger).Run();
+}
+
+}  // namespace maco

@@ -1,0 +1,51 @@
+// Bounded scan of a directory tree for entries that a confined run must not meet.
+// No link is followed; another filesystem, another mount and special files are refused (RUN-06).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "libcommon/base/result.h"
+#include "libcommon/os/directory.h"
+
+namespace maco {
+
+inline constexpr std::uint64_t kDefaultScanEntries = 200000;
+
+struct ScanCounts {
+  std::uint64_t entries = 0;
+  std::uint64_t directories = 0;
+  std::uint64_t files = 0;
+  std::uint64_t links = 0;  // symbolic
+};
+
+// Files with several names, over all writable roots of one pass: a file is inside when as many
+// names were met as it has links.
+class LinkLedger {
+ public:
+  void Meet(const FileIdentity& identity, const std::string& path);
+  // Errors: kRefused, naming one path whose other names lie outside.
+  Result<void> Check() const;
+
+ private:
+  struct Entry {
+    std::uint32_t links = 0;
+    std::uint32_t met = 0;
+    std::string path;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;
+};
+
+struct ScanLimits {
+  std::uint64_t entries = kDefaultScanEntries;
+};
+
+// Scans what lies below `root`, whose path `name` is only for messages. With a ledger, regular
+// files with more than one link are entered into it. Adds to `counts`, which also carries the
+// entries of earlier roots of the same pass. Errors: kRefused (a path that must not be there),
+// kLimit (more entries than allowed), kPermission (a directory that cannot be read), kIo.
+Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
+                      ScanCounts& counts, LinkLedger* ledger);
+
+}  // namespace maco
