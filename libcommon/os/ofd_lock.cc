@@ -32,6 +32,16 @@ Result<void> OfdLock::TryLock(int fd) { return Apply(fd, F_OFD_SETLK); }
 
 Result<void> OfdLock::Lock(int fd) { return Apply(fd, F_OFD_SETLKW); }
 
+Result<bool> OfdLock::HeldByOther(int fd) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(fd, F_OFD_GETLK, &lock) != 0) {
+    return FailOs(errno, "look at a file's lock");
+  }
+  return lock.l_type != F_UNLCK;
+}
+
 Result<UniqueFd> OfdLock::OpenLocked(const Directory& directory, const std::string& name,
                                      int flags, unsigned mode, bool wait) {
   constexpr int kAttempts = 16;

@@ -16,6 +16,10 @@ class OfdLock {
   // Waits for the lock. Errors: kIo.
   static Result<void> Lock(int fd);
 
+  // Whether another open file description holds a lock on `fd`'s file (opened in any way). A look,
+  // not a promise: it may change at once. Errors: kIo.
+  static Result<bool> HeldByOther(int fd);
+
   // Opens `name` in `directory`, locks it, and checks that the name still leads to the locked inode
   // (a file that was replaced while we waited is opened again). Errors: kBusy (only if !wait), those
   // of opening, kIo.

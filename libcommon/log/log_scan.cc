@@ -1,0 +1,269 @@
+// Buffered reading and judging of a log file.
+// Contract: libcommon/log/log_scan.h, docs/formats/log.md.
+#include "libcommon/log/log_scan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "libcommon/os/directory.h"
+#include "libcommon/os/fd.h"
+
+namespace maco {
+namespace {
+
+constexpr std::size_t kWindowBytes = std::size_t{256} << 10U;  // 256 KiB
+
+// Why a verdict is an error, and what resolves it.
+struct Reason {
+  const char* text;
+  const char* remedy;
+};
+
+Reason ReasonOf(LogVerdict verdict) {
+  switch (verdict) {
+    case LogVerdict::kTornTail:
+      return {"an append was cut short", "run 'git maco journal repair --cut-torn-tail'"};
+    case LogVerdict::kDamagedHead:
+      return {"one of its two heads is damaged", "run 'git maco journal repair'"};
+    case LogVerdict::kNoHead:
+      return {"neither of its heads verifies", "restore it from a backup"};
+    case LogVerdict::kStaleHead:
+      return {"its heads are older than its records", "find out who put old state back"};
+    case LogVerdict::kTruncated:
+      return {"it is shorter than its head says", "restore it from a backup"};
+    default:
+      return {"a record does not verify", "run 'git maco journal verify', restore from a backup"};
+  }
+}
+
+bool Consecutive(const LogHead& older, const LogHead& newer) {
+  return older.number + 1 == newer.number && older.end <= newer.end &&
+         older.sequence <= newer.sequence;
+}
+
+}  // namespace
+
+std::string_view VerdictName(LogVerdict verdict) {
+  switch (verdict) {
+    case LogVerdict::kClean:
+      return "clean";
+    case LogVerdict::kHeadLag:
+      return "head-lag";
+    case LogVerdict::kInFlight:
+      return "in-flight";
+    case LogVerdict::kTornTail:
+      return "torn-tail";
+    case LogVerdict::kDamagedHead:
+      return "damaged-head";
+    case LogVerdict::kNoHead:
+      return "no-head";
+    case LogVerdict::kStaleHead:
+      return "stale-head";
+    case LogVerdict::kTruncated:
+      return "truncated";
+    case LogVerdict::kChanged:
+      return "changed";
+  }
+  return "changed";
+}
+
+Error VerdictError(const LogEnds& ends) {
+  const Reason reason = ReasonOf(ends.verdict);
+  return MakeError(ends.verdict == LogVerdict::kTornTail ? Code::kTornTail : Code::kCorrupt,
+                   "a log does not verify at byte " + std::to_string(ends.offset) + ": " +
+                       reason.text,
+                   reason.remedy);
+}
+
+bool LogPosition::Is(const LogHead& head) const {
+  return left == 0 && batch == head.number && sequence == head.sequence && end == head.end &&
+         SameMac(mac, head.mac);
+}
+
+Result<LogScan> LogScan::Open(int fd, const Key& repository_key, const LogIdentity& identity) {
+  LogBlock header{};
+  std::size_t got = 0;
+  MACO_ASSIGN(got, PreadFull(fd, header, 0));
+  if (got < header.size()) {
+    return Fail(Code::kCorrupt, "a log is shorter than its header", "restore it from a backup");
+  }
+  auto codec = LogCodec::FromHeader(header, repository_key, identity);
+  if (!codec) {
+    return Fail(std::move(codec).error());
+  }
+  return LogScan(fd, *std::move(codec));
+}
+
+LogPosition LogScan::Start() const {
+  LogPosition start;
+  start.mac = codec_.header_mac();
+  return start;
+}
+
+Result<std::uint64_t> LogScan::Size() const {
+  FileIdentity identity;
+  MACO_ASSIGN(identity, IdentityOf(fd_));
+  return identity.size;
+}
+
+Result<std::span<const std::uint8_t>> LogScan::Window(std::uint64_t offset, std::size_t length) {
+  const bool inside = offset >= buffer_offset_ &&
+                      offset + length <= buffer_offset_ + buffer_.size();
+  if (!inside) {
+    buffer_.resize(std::max(length, kWindowBytes));
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd_, buffer_, offset));
+    buffer_.resize(got);
+    buffer_offset_ = offset;
+  }
+  const auto skip = static_cast<std::size_t>(offset - buffer_offset_);
+  return std::span<const std::uint8_t>(buffer_).subspan(
+      skip, std::min(length, buffer_.size() - skip));
+}
+
+Result<std::optional<LogRecord>> LogScan::NextRecord(const LogPosition& from) {
+  constexpr std::optional<LogRecord> kNone;
+  std::span<const std::uint8_t> bytes;
+  MACO_ASSIGN(bytes, Window(from.end, kFrameHeaderBytes));
+  const auto frame = LogCodec::DecodeFrame(bytes);
+  if (!frame || frame->sequence != from.sequence + 1) {
+    return kNone;
+  }
+  LogRecord record;
+  const bool same_batch = from.left > 0;
+  record.after.batch_start = same_batch ? from.batch_start : from.end;
+  if (frame->batch != (same_batch ? from.batch : from.batch + 1) ||
+      (same_batch && frame->left != from.left - 1)) {
+    return kNone;
+  }
+  const std::size_t length = kFrameHeaderBytes + frame->payload_bytes;
+  record.after.end = from.end + length;
+  if (record.after.end > kMaxLogBytes ||
+      record.after.end - record.after.batch_start > kMaxBatchBytes) {
+    return kNone;
+  }
+  MACO_ASSIGN(bytes, Window(from.end, length));
+  if (bytes.size() < length) {
+    return kNone;
+  }
+  record.payload = bytes.subspan(kFrameHeaderBytes);
+  if (!codec_.VerifyFrame(*frame, from.mac, record.payload)) {
+    return kNone;
+  }
+  record.after.sequence = frame->sequence;
+  record.after.batch = frame->batch;
+  record.after.left = frame->left;
+  record.after.mac = frame->mac;
+  return record;
+}
+
+Result<std::optional<LogPosition>> LogScan::NextBatch(const LogPosition& from) {
+  LogPosition position = from;
+  do {
+    std::optional<LogRecord> record;
+    MACO_ASSIGN(record, NextRecord(position));
+    if (!record) {
+      return std::optional<LogPosition>();
+    }
+    position = record->after;
+  } while (position.left > 0);
+  return std::optional(position);
+}
+
+Result<bool> LogScan::ZerosFrom(std::uint64_t offset) {
+  for (;;) {
+    std::span<const std::uint8_t> bytes;
+    MACO_ASSIGN(bytes, Window(offset, kWindowBytes));
+    if (!std::ranges::all_of(bytes, [](std::uint8_t b) { return b == 0; })) {
+      return false;
+    }
+    if (bytes.size() < kWindowBytes) {
+      return true;
+    }
+    offset += bytes.size();
+  }
+}
+
+Result<std::array<std::optional<LogHead>, 2>> LogScan::ReadSlots() {
+  std::array<std::optional<LogHead>, 2> slots;
+  for (unsigned slot = 0; slot < 2; ++slot) {
+    LogBlock block{};
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd_, block, kLogBlockBytes * (1 + slot)));
+    slots.at(slot) = got == block.size() ? codec_.DecodeHead(block, slot) : std::nullopt;
+  }
+  return slots;
+}
+
+Result<LogEnds> LogScan::CheckEnds(bool skip_tail) {
+  buffer_.clear();  // the file may have changed since the last look
+  LogEnds ends;
+  std::array<std::optional<LogHead>, 2> slots;
+  MACO_ASSIGN(slots, ReadSlots());
+  const auto& [even, odd] = slots;
+  if (!even || !odd) {
+    ends.verdict = even || odd ? LogVerdict::kDamagedHead : LogVerdict::kNoHead;
+    ends.offset = kLogBlockBytes * (even ? 2 : 1);
+    return ends;
+  }
+  ends.older = even->number < odd->number ? *even : *odd;
+  ends.newer = even->number < odd->number ? *odd : *even;
+  const LogPosition start = Start();
+  const bool empty = ends.newer.number < kFirstBatch;
+  if (!Consecutive(ends.older, ends.newer) || (empty && !start.Is(ends.newer))) {
+    ends.verdict = LogVerdict::kDamagedHead;
+    ends.offset = kLogBlockBytes * (1 + ends.older.number % 2);
+    return ends;
+  }
+  std::uint64_t size = 0;
+  MACO_ASSIGN(size, Size());
+  if (ends.newer.end > size) {
+    ends.verdict = LogVerdict::kTruncated;
+    ends.offset = size;
+    return ends;
+  }
+  if (!empty) {
+    std::optional<LogPosition> last;
+    MACO_ASSIGN(last, NextBatch(LogPosition::At(ends.older)));
+    if (!last || !last->Is(ends.newer)) {
+      ends.verdict = LogVerdict::kChanged;
+      ends.offset = ends.older.end;
+      return ends;
+    }
+  }
+  if (skip_tail) {
+    ends.verdict = LogVerdict::kInFlight;
+    ends.offset = ends.newer.end;
+    return ends;
+  }
+  MACO_TRY(CheckTail(ends));
+  return ends;
+}
+
+Result<void> LogScan::CheckTail(LogEnds& ends) {
+  LogPosition position = LogPosition::At(ends.newer);
+  for (;;) {
+    std::optional<LogPosition> next;
+    MACO_ASSIGN(next, NextBatch(position));
+    if (!next) {
+      break;
+    }
+    if (ends.unnamed.size() == kMaxUnnamedBatches) {
+      ends.verdict = LogVerdict::kStaleHead;
+      ends.offset = ends.newer.end;
+      return {};
+    }
+    position = *next;
+    ends.unnamed.push_back(position.Head());
+  }
+  bool zeros = false;
+  MACO_ASSIGN(zeros, ZerosFrom(position.end));
+  ends.offset = position.end;
+  ends.verdict = !zeros               ? LogVerdict::kTornTail
+                 : ends.unnamed.empty() ? LogVerdict::kClean
+                                        : LogVerdict::kHeadLag;
+  return {};
+}
+
+}  // namespace maco
