@@ -16,9 +16,9 @@ qemu_modules=(
 find_kernel() {
     local pattern
     for pattern in '*-cloud-amd64' '*-amd64'; do
-        kernel_version=$(cd /boot && compgen -G "vmlinuz-$pattern" | sort -V | tail -n 1)
-        kernel_version=${kernel_version#vmlinuz-}
-        [[ ! -d /lib/modules/$kernel_version/kernel ]] || [[ -z $kernel_version ]] || return 0
+        kernel_version=$(compgen -G "/boot/vmlinuz-$pattern" | sort -V | tail -n 1) || continue
+        kernel_version=${kernel_version#/boot/vmlinuz-}
+        [[ ! -d /lib/modules/$kernel_version/kernel ]] || return 0
     done
     fail "$EX_UNAVAILABLE" "no kernel for QEMU in /boot (package linux-image-cloud-amd64)"
 }
@@ -27,8 +27,7 @@ find_kernel() {
 # processor would take about a second. A kernel packed in another way stays as it is.
 unpack_kernel() {
     local offset
-    offset=$(LC_ALL=C grep -aboP -m1 '\x02\x21\x4c\x18' "$1" | head -n 1 | cut -d: -f1)
-    if [[ -n $offset ]]; then
+    if offset=$(LC_ALL=C grep -aboP -m1 '\x02\x21\x4c\x18' "$1" | head -n 1 | cut -d: -f1); then
         # The data ends with bytes that are not lz4, after all of the kernel.
         tail -c "+$((offset + 1))" "$1" | lz4 -dc >"$2" 2>/dev/null || true
     fi

@@ -39,7 +39,12 @@ cached() {
     [[ ! -e $cached ]] || return 0
     find "$cache" -mindepth 1 -maxdepth 1 -type f -mtime +30 -delete
     temporary=$(mktemp "$cache/.$name.XXXXXX")
-    if ! (umask 022 && "$@" "$temporary"); then
+    # In the background, because bash ignores "set -e" in what runs as part of a condition.
+    (
+        umask 022
+        "$@" "$temporary"
+    ) &
+    if ! wait $!; then
         rm -f "$temporary"
         fail "$EX_UNAVAILABLE" "cannot make $name"
     fi

@@ -29,7 +29,7 @@ prepare_uml() {
     set_uml_identity
 
     local parameters=(
-        "mem=${memory}M" "initrd=$cached" "uml_dir=$run_dir/uml" umid=uml noreboot
+        "mem=${memory}M" "initrd=$run_dir/initrd" "uml_dir=$run_dir/uml" umid=uml noreboot
         lpj=5000000                                            # no calibration of the delay loop
         initcall_blacklist=init_zswap,raid6_select_algo        # the RAID benchmark takes 0.85 s
         pty.legacy_count=0                                     # 256 devices less
@@ -41,6 +41,7 @@ prepare_uml() {
         ((EUID != 0)) || chown "$guest_uid" "${disks[i]}"
         parameters+=("ubd$i=$run_dir/disk$i")
     done
+    ln -s "$cached" "$run_dir/initrd"
     mkdir -m 700 "$run_dir/uml"
     ((EUID != 0)) || chown -R "$guest_uid:$guest_uid" "$run_dir/uml" "$run_dir/control"
     engine_command=(env HOME="$run_dir/uml" "${uml_identity[@]}" linux.uml "${parameters[@]}")
