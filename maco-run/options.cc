@@ -1,0 +1,164 @@
+// Options by cxxopts, the command after "--" untouched.
+// Contract: maco-run/options.h.
+#include "maco-run/options.h"
+
+#include <cxxopts.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "libcommon/base/text.h"
+
+namespace maco::run {
+namespace {
+
+cxxopts::Options Table() {
+  cxxopts::Options table("maco-run");
+  const auto text = [] { return cxxopts::value<std::string>(); };
+  const auto list = [] { return cxxopts::value<std::vector<std::string>>(); };
+  table.add_options()                       //
+      ("h,help", "")("version", "")         //
+      ("profile", "", text())               //
+      ("workspace", "", text())             //
+      ("write", "", list())                 //
+      ("env", "", list())                   //
+      ("pass-env", "", list())              //
+      ("memory", "", text())("tasks", "", text())("cpu", "", text())            //
+      ("nofile", "", text())("fsize", "", text())("tmp", "", text())            //
+      ("timeout", "", text())("output-limit", "", text())                       //
+      ("result-limit", "", text())("scan-entries", "", text())                  //
+      ("result", "", text())("json", "")("evidence-fd", "", text());
+  return table;
+}
+
+struct SizeOption {
+  const char* name;
+  std::uint64_t Limits::*field;
+};
+
+constexpr SizeOption kSizes[] = {
+    {"memory", &Limits::memory_bytes},       {"tasks", &Limits::tasks},
+    {"cpu", &Limits::cpu_percent},           {"nofile", &Limits::open_files},
+    {"fsize", &Limits::file_bytes},          {"tmp", &Limits::temporary_bytes},
+    {"timeout", &Limits::timeout_seconds},   {"output-limit", &Limits::output_bytes},
+    {"result-limit", &Limits::result_bytes}, {"scan-entries", &Limits::scan_entries},
+};
+
+// cxxopts splits list values at commas; here every value is one value.
+std::vector<std::string> Values(const cxxopts::ParseResult& parsed, const char* name) {
+  std::vector<std::string> out;
+  for (const auto& argument : parsed.arguments()) {
+    if (argument.key() == name) {
+      out.push_back(argument.value());
+    }
+  }
+  return out;
+}
+
+Result<void> TakeSizes(const cxxopts::ParseResult& parsed, Limits& limits) {
+  for (const auto& size : kSizes) {
+    if (parsed.count(size.name) == 0) {
+      continue;
+    }
+    const std::string text = parsed[size.name].as<std::string>();
+    const auto value = ParseSize(text);
+    if (!value) {
+      return Fail(Code::kUsage, "--" + std::string(size.name) + " '" + text + "' is not a number",
+                  "digits, with k, m, g or t after them");
+    }
+    limits.*size.field = *value;
+  }
+  return CheckLimits(limits);
+}
+
+Result<void> TakeVariables(const cxxopts::ParseResult& parsed, Request& request) {
+  request.variables = Values(parsed, "env");
+  for (const auto& name : Values(parsed, "pass-env")) {
+    const char* value = getenv(name.c_str());
+    if (value == nullptr) {
+      return Fail(Code::kUsage, "--pass-env '" + name + "': there is no such variable");
+    }
+    request.variables.push_back(name + "=" + value);
+  }
+  return {};
+}
+
+Result<Options> Take(const cxxopts::ParseResult& parsed) {
+  Options options;
+  if (parsed.count("help") != 0 || parsed.count("version") != 0) {
+    options.action = parsed.count("help") != 0 ? Options::Action::kHelp : Options::Action::kVersion;
+    return options;
+  }
+  if (!parsed.unmatched().empty()) {
+    return Fail(Code::kUsage, "unexpected argument '" + parsed.unmatched().front() + "'",
+                "write the command after '--'");
+  }
+  if (parsed.count("profile") != 0) {
+    const std::string name = parsed["profile"].as<std::string>();
+    const auto profile = ParseProfile(name);
+    if (!profile) {
+      return Fail(Code::kUsage, "unknown profile '" + name + "'",
+                  "one of offline-read, offline-write, diagnostic");
+    }
+    options.request.profile = *profile;
+  }
+  if (parsed.count("workspace") != 0) {
+    options.request.workspace = parsed["workspace"].as<std::string>();
+  }
+  options.request.write_roots = Values(parsed, "write");
+  MACO_TRY(TakeVariables(parsed, options.request));
+  MACO_TRY(TakeSizes(parsed, options.request.limits));
+  options.json = parsed.count("json") != 0;
+  if (parsed.count("result") != 0) {
+    options.result_file = parsed["result"].as<std::string>();
+    options.request.with_result = true;
+  }
+  if (parsed.count("evidence-fd") != 0) {
+    const auto fd = ParseUint(parsed["evidence-fd"].as<std::string>());
+    if (!fd || *fd > 1U << 20U) {
+      return Fail(Code::kUsage, "--evidence-fd needs the number of an open descriptor");
+    }
+    options.evidence_fd = static_cast<int>(*fd);
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<Options> ParseOptions(int argc, const char* const* argv) {
+  int own = argc;
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--") == 0) {
+      own = i;
+      break;
+    }
+  }
+  try {
+    cxxopts::Options table = Table();
+    Options options;
+    MACO_ASSIGN(options, Take(table.parse(own, argv)));
+    for (int i = own + 1; i < argc; ++i) {
+      options.request.command.emplace_back(argv[i]);
+    }
+    if (options.action == Options::Action::kRun && options.request.command.empty()) {
+      return Fail(Code::kUsage, "no command given", "write it after '--'; 'maco-run -h' helps");
+    }
+    return options;
+  } catch (const cxxopts::exceptions::exception& error) {
+    return Fail(Code::kUsage, error.what(), "see 'maco-run -h'");
+  }
+}
+
+std::string Usage() {
+  return "usage: maco-run [--profile PROFILE] [--workspace DIR] [--write DIR]...\n"
+         "                [--env NAME=VALUE]... [--pass-env NAME]...\n"
+         "                [--memory BYTES] [--tasks N] [--cpu PERCENT] [--nofile N]\n"
+         "                [--fsize BYTES] [--tmp BYTES] [--timeout SECONDS]\n"
+         "                [--output-limit BYTES] [--scan-entries N]\n"
+         "                [--result FILE] [--result-limit BYTES]\n"
+         "                [--json | --evidence-fd FD] -- COMMAND [ARGUMENT]...\n"
+         "       maco-run -h | --version\n";
+}
+
+}  // namespace maco::run

@@ -1,0 +1,25 @@
+// The command line of maco-run. Manual: docs/man/maco-run.1.
+// Errors: kUsage, kInvalid.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "libcommon/base/result.h"
+#include "maco-run/spec/resolve.h"
+
+namespace maco::run {
+
+struct Options {
+  enum class Action { kRun, kHelp, kVersion };
+  Action action = Action::kRun;
+  Request request;
+  bool json = false;       // stdout is the evidence document alone
+  int evidence_fd = -1;    // where the evidence goes besides the store
+  std::string result_file;  // where the result goes
+};
+
+Result<Options> ParseOptions(int argc, const char* const* argv);
+
+std::string Usage();
+
+}  // namespace maco::run

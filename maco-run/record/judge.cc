@@ -1,0 +1,93 @@
+// The stages of judgement, and what the end of a run must have shown.
+// Contract: maco-run/record/judge.h.
+#include "maco-run/record/judge.h"
+
+#include "maco-run/record/judge_gate.h"
+#include "maco-run/record/judge_tools.h"
+
+namespace maco::run {
+namespace {
+
+void CheckRelease(Judgement& judge) {
+  const Json& release = judge.Observed("/release");
+  if (!release.is_object() || !release.contains("started_record") ||
+      !release["started_record"].is_number_unsigned() || release["started_record"] == 0U) {
+    judge.Blame("release.started_record", "no durable record of the start");
+  }
+}
+
+void CheckUnitEnd(Judgement& judge) {
+  // The outer guardian leaves by itself, with status 0, after the counters were read.
+  judge.Equal("/end/unit/active_state", "inactive");
+  judge.Equal("/end/unit/result", "success");
+  judge.Equal("/end/unit/exec_main_code", 1);
+  judge.Equal("/end/unit/exec_main_status", 0);
+}
+
+void CheckEmpty(Judgement& judge) {
+  const Json& left = judge.Observed("/end/processes_before_leave");
+  const Json& main_pid = judge.Observed("/unit/main_pid");
+  if (!left.is_array() || left.size() != 1 || left[0] != main_pid || main_pid.is_null()) {
+    judge.Blame("end.processes_before_leave",
+                "the cgroup held more than the outer guardian when the target had ended");
+  }
+  const Json& empty = judge.Observed("/end/cgroup");
+  if (empty != "populated 0" && empty != "removed") {
+    judge.Blame("end.cgroup", "the process tree was not proven empty");
+  }
+}
+
+void CheckTarget(Judgement& judge) {
+  const Json& status = judge.Observed("/end/target/wait_status");
+  if (!status.is_number_unsigned() || status > 0xFFFFU) {
+    judge.Blame("end.target.wait_status", "the guardian did not report how the target ended");
+    return;
+  }
+  const auto raw = status.get<unsigned>();
+  const unsigned signal = raw & 0x7FU;
+  const unsigned code = raw >> 8U & 0xFFU;
+  const Json expected = signal == 0 ? Json{{"exited", code}} : Json{{"signaled", signal}};
+  const Json& outcome = judge.Document("/outcome/target");
+  if (outcome != expected) {
+    judge.Blame("end.target.wait_status", "the outcome says something else than the wait status");
+  }
+  const Json& ended_by = judge.Document("/outcome/ended_by");
+  if (ended_by != "target") {
+    judge.Blame("outcome.ended_by",
+                ended_by.is_string() ? "the run was ended by " + ended_by.get<std::string>()
+                                     : "it is not known what ended the run");
+  }
+}
+
+void CheckResultFile(Judgement& judge) {
+  const Json& requested = judge.Document("/requested/result");
+  if (requested.is_null()) {
+    return;
+  }
+  for (const char* member : {"device", "inode"}) {
+    judge.Same(std::string("/end/result/") + member, std::string("/requested/result/") + member);
+  }
+  judge.Equal("/end/result/links", 1U);
+  judge.Equal("/end/result/mode", 0100600U);
+  judge.Equal("/end/result/name_leads_to_it", true);
+}
+
+}  // namespace
+
+std::vector<std::string> Judge(const Json& evidence, Stage stage) {
+  Judgement judge(evidence);
+  JudgeGate(judge);
+  if (stage == Stage::kEnd) {
+    CheckRelease(judge);
+    CheckTarget(judge);
+    CheckUnitEnd(judge);
+    CheckEmpty(judge);
+    CheckResultFile(judge);
+    if (judge.Document("/requested/profile") == "diagnostic") {
+      judge.Blame("requested.profile", "a diagnostic run is never publishable");
+    }
+  }
+  return judge.TakeReasons();
+}
+
+}  // namespace maco::run

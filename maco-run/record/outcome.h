@@ -1,0 +1,22 @@
+// The outcome of a run for the evidence, for people, and as an exit status.
+// Exit statuses: libcommon/base/exit_code.h.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "libcommon/auth/json.h"
+#include "maco-run/spec/run_spec.h"
+#include "maco-run/supervise/unit_run.h"
+
+namespace maco::run {
+
+// {"ended_by": ..., "target": {"exited": n} | {"signaled": n}, ...}.
+Json DescribeOutcome(const TargetEnd& end);
+
+// One line for standard error when the end was not the target's own exit.
+std::optional<std::string> OutcomeNote(const TargetEnd& end, const RunSpec& spec);
+
+// The target's own status, 128 + n for signal n.
+int OutcomeStatus(const TargetEnd& end);
+
+}  // namespace maco::run

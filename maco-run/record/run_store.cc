@@ -1,0 +1,88 @@
+// Creation of a run's directory, journal events, evidence.
+// Contract: maco-run/record/run_store.h.
+#include "maco-run/record/run_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/byte_codec.h"
+#include "libcommon/base/clock.h"
+#include "libcommon/os/atomic_file.h"
+
+namespace maco::run {
+namespace {
+
+constexpr int kNewFile = O_RDWR | O_CREAT | O_EXCL;
+constexpr char kEvidenceName[] = "evidence.json";
+constexpr char kResultName[] = "result";
+
+// The path that a descriptor has now, see proc(5). Only for what must be named to systemd.
+Result<std::string> PathOf(int fd) {
+  std::array<char, 4096> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t n = readlink(link.c_str(), path.data(), path.size());
+  if (n <= 0 || static_cast<std::size_t>(n) == path.size()) {
+    return FailOs(errno, "find the path of a descriptor");
+  }
+  return std::string(path.data(), static_cast<std::size_t>(n));
+}
+
+}  // namespace
+
+Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run_id) {
+  Directory runs;
+  MACO_ASSIGN(runs, state.dir().OpenOrCreate("runs", 0700));
+  FileIdentity identity;
+  MACO_ASSIGN(identity, runs.Identity());
+  MACO_TRY(RequirePrivateDirectory(identity, "maco/runs"));
+  Directory run;
+  MACO_ASSIGN(run, runs.Create(run_id, 0700));
+  auto journal = LogWriter::Create(run, "run.log", state.key(), {state.repository_id(), run_id});
+  if (!journal) {
+    return Fail(std::move(journal).error());
+  }
+  RunStore store(std::move(*journal));
+  store.state_ = &state;
+  store.run_id_ = run_id;
+  store.run_ = std::move(run);
+  MACO_ASSIGN(store.trusted_, store.run_.Create("trusted", 0700));
+  MACO_ASSIGN(store.incoming_, store.run_.Create("incoming", 0700));
+  MACO_ASSIGN(store.stdout_log_, store.trusted_.OpenFile("stdout.log", kNewFile, 0600));
+  MACO_ASSIGN(store.stderr_log_, store.trusted_.OpenFile("stderr.log", kNewFile, 0600));
+  MACO_TRY(store.trusted_.OpenFile(kEvidenceName, kNewFile, 0600));
+  MACO_ASSIGN(store.result_, store.incoming_.OpenFile(kResultName, kNewFile, 0600));
+  MACO_ASSIGN(store.result_identity_, IdentityOf(store.result_.get()));
+  MACO_ASSIGN(store.result_path_, PathOf(store.result_.get()));
+  // The names are durable before anything is written that points at them.
+  for (const Directory* directory : {&store.trusted_, &store.incoming_, &store.run_, &runs}) {
+    MACO_TRY(directory->Sync());
+  }
+  return store;
+}
+
+Result<std::uint64_t> RunStore::Append(Json event) {
+  event["schema"] = "maco.run-event/1";
+  event["time_us"] = WallMicros();
+  std::string text;
+  MACO_ASSIGN(text, Canonicalize(event));
+  return journal_.Append(AsBytes(text), Durability::kRecordAndHead);
+}
+
+Result<std::string> RunStore::WriteEvidence(const Json& evidence) {
+  std::string text;
+  MACO_ASSIGN(text, SignDocument(evidence, state_->key(), kEvidenceDomain, state_->repository_id()));
+  MACO_TRY(WriteAtomically(trusted_, kEvidenceName, AsBytes(text)));
+  return text;
+}
+
+Result<void> RunStore::Close() { return journal_.Close(); }
+
+bool RunStore::ResultNameLeadsToIt() const {
+  const auto named = incoming_.Stat(kResultName);
+  return named && named->SameFile(result_identity_);
+}
+
+}  // namespace maco::run

@@ -1,0 +1,22 @@
+// The result of a run: read from the descriptor that we kept, written where the caller wants it.
+// Requirements OUT-01, OUT-04, OUT-05.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "libcommon/auth/json.h"
+#include "libcommon/base/result.h"
+#include "maco-run/record/run_store.h"
+
+namespace maco::run {
+
+// The path must be new, in a directory that exists. Errors: kExists, kNotFound, kInvalid.
+Result<void> CheckResultPath(const std::string& path);
+
+// What became of the result file, for the evidence.
+Json DescribeResultFile(const RunStore& store);
+
+// Copies the result to `path`, which must still be new. Errors: kLimit, kExists, kPermission, kIo.
+Result<void> SaveResult(const RunStore& store, const std::string& path, std::uint64_t limit);
+
+}  // namespace maco::run

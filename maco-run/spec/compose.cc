@@ -1,0 +1,204 @@
+// The unit's properties, the guardian's plan, and the "requested" document.
+// Contract: maco-run/spec/compose.h.
+#include "maco-run/spec/compose.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "libcommon/auth/mac.h"
+#include "libcommon/base/text.h"
+#include "maco-run/spec/environment.h"
+
+namespace maco::run {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000;  // in microseconds
+// What set-up and clean-up may take on top of the run before systemd ends the unit by itself.
+constexpr std::uint64_t kOrphanFuseSeconds = 120;
+constexpr std::uint64_t kCpuPeriodMicros = 100'000;
+
+std::string TmpfsOptions(const PrivateDirectory& directory) {
+  char mode[8];
+  snprintf(mode, sizeof mode, "%04o", directory.mode);
+  return std::string(directory.writable ? "" : "ro,") + "size=" + std::to_string(directory.bytes) +
+         ",nr_inodes=" + (directory.writable ? "1048576" : "4096") + ",mode=" + mode;
+}
+
+void AddLimits(const Limits& limits, std::vector<UnitProperty>& out) {
+  out.push_back({"MemoryMax", limits.memory_bytes});
+  out.push_back({"MemorySwapMax", std::uint64_t{0}});
+  out.push_back({"TasksMax", limits.tasks});
+  out.push_back({"CPUQuotaPerSecUSec", limits.cpu_percent * kSecond / 100});
+  out.push_back({"LimitNOFILE", limits.open_files});
+  out.push_back({"LimitCORE", std::uint64_t{0}});
+  out.push_back({"LimitFSIZE", limits.file_bytes});
+  out.push_back({"RuntimeMaxUSec", (limits.timeout_seconds + kOrphanFuseSeconds) * kSecond});
+  out.push_back({"TimeoutStopUSec", 5 * kSecond});
+}
+
+void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
+  std::vector<TmpfsMount> covers;
+  for (const auto& directory : spec.private_directories) {
+    covers.push_back({directory.path, TmpfsOptions(directory)});
+  }
+  std::vector<std::string> hidden;
+  for (const auto& mask : spec.masks) {
+    if (!mask.by_tmpfs) {
+      hidden.push_back(mask.path);
+    }
+  }
+  out.push_back({"TemporaryFileSystem", covers});
+  out.push_back({"BindPaths", spec.binds});
+  out.push_back({"BindReadOnlyPaths", spec.read_only_binds});
+  out.push_back({"ReadOnlyPaths", spec.read_only_inside});
+  out.push_back({"InaccessiblePaths", hidden});
+}
+
+Json Identity(const FileIdentity& identity) {
+  return {{"device", identity.device}, {"inode", identity.inode}};
+}
+
+Json Texts(const std::vector<std::string>& texts) {
+  Json out = Json::array();
+  for (const auto& text : texts) {
+    if (IsUtf8(text)) {
+      out.push_back(text);
+    } else {
+      out.push_back({{"base64", ToBase64(text)}});
+    }
+  }
+  return out;
+}
+
+Json RequestedPaths(const RunSpec& spec) {
+  Json roots = Json::object();
+  for (const auto& root : spec.roots) {
+    Json entry = Identity(root.identity);
+    entry["access"] = root.writable ? "rw" : "ro";
+    roots[EscapeControl(root.path)] = entry;
+  }
+  for (const auto& path : spec.read_only_inside) {
+    // Only their access is fixed: the identity of a file may change with every commit.
+    if (!roots.contains(EscapeControl(path))) {
+      roots[EscapeControl(path)] = {{"access", "ro"}};
+    }
+  }
+  return roots;
+}
+
+}  // namespace
+
+std::vector<UnitProperty> ComposeProperties(const RunSpec& spec) {
+  std::vector<UnitProperty> out = {
+      {"Description", std::string("git maco run ") + spec.id, false},
+      {"Type", std::string("exec")},
+      {"CollectMode", std::string("inactive-or-failed")},
+      {"KillMode", std::string("control-group")},
+      {"KillSignal", std::int32_t{SIGKILL}},
+      {"OOMPolicy", std::string("continue")},
+      {"StandardOutput", std::string("null")},
+      {"StandardError", std::string("null")},
+      {"WorkingDirectory", std::string("/")},
+      {"UMask", std::uint32_t{077}},
+      {"IgnoreSIGPIPE", false},
+      {"PrivateUsers", true},
+      {"NoNewPrivileges", true},
+      {"PrivateDevices", true},
+      {"PrivateNetwork", true},
+      {"PrivateIPC", true},
+      {"ProtectSystem", std::string("strict")},
+      {"ProtectControlGroups", true},
+      {"ProtectKernelTunables", true},
+      {"KeyringMode", std::string("private")},
+  };
+  AddLimits(spec.limits, out);
+  AddFileSystem(spec, out);
+  std::erase_if(out, [&](const UnitProperty& property) {
+    return std::ranges::find(spec.omitted_properties, property.name) !=
+           spec.omitted_properties.end();
+  });
+  return out;
+}
+
+LaunchPlan ComposePlan(const RunSpec& spec) {
+  LaunchPlan plan;
+  plan.steps = kAllGuardianSteps & ~spec.omitted_steps;
+  plan.arguments = spec.command;
+  plan.environment = spec.environment;
+  plan.search_path = kSearchPath;
+  plan.directory = spec.directory;
+  plan.home = kHome;
+  for (const auto& root : spec.roots) {
+    plan.roots.push_back(root.path);
+  }
+  for (const auto& path : spec.read_only_inside) {
+    if (std::ranges::find(plan.roots, path) == plan.roots.end()) {
+      plan.roots.push_back(path);
+    }
+  }
+  for (const auto& mask : spec.masks) {
+    plan.masks.push_back(mask.path);
+  }
+  for (const auto& [name, expected] : spec.probes) {
+    plan.probes.push_back(name);
+  }
+  plan.filter = spec.filter;
+  return plan;
+}
+
+std::map<std::string, std::string> ExpectedCgroupFiles(const Limits& limits) {
+  // The kernel keeps memory limits in whole pages.
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return {
+      {"memory.max", std::to_string(limits.memory_bytes / page * page)},
+      {"memory.swap.max", "0"},
+      {"memory.oom.group", "0"},
+      {"pids.max", std::to_string(limits.tasks)},
+      {"cpu.max", std::to_string(limits.cpu_percent * kCpuPeriodMicros / 100) + " " +
+                      std::to_string(kCpuPeriodMicros)},
+  };
+}
+
+Json ComposeRequested(const RunSpec& spec) {
+  Json out;
+  out["profile"] = ProfileName(spec.profile);
+  out["command"] = Texts(spec.command);
+  out["variables"] = DescribeVariables(spec.added_variables);
+  out["directory"] = Identity(spec.directory_identity);
+  out["directory"]["path"] = EscapeControl(spec.directory);
+  out["roots"] = RequestedPaths(spec);
+  out["masks"] = Json::object();
+  for (const auto& mask : spec.masks) {
+    out["masks"][EscapeControl(mask.path)] = Identity(mask.identity);
+  }
+  out["writable"] = Json::array();
+  for (const auto& bind : spec.binds) {
+    out["writable"].push_back(EscapeControl(bind.target));
+  }
+  out["private"] = Json::array();
+  for (const auto& directory : spec.private_directories) {
+    if (directory.writable) {
+      out["private"].push_back(EscapeControl(directory.path));
+    }
+  }
+  out["properties"] = Json::object();
+  for (const auto& property : ComposeProperties(spec)) {
+    if (property.read_back) {
+      out["properties"][property.name] = ToJson(property.value);
+    }
+  }
+  out["cgroup"] = ExpectedCgroupFiles(spec.limits);
+  out["limits"] = {{"nofile", spec.limits.open_files},
+                   {"fsize", spec.limits.file_bytes},
+                   {"core", 0},
+                   {"timeout_seconds", spec.limits.timeout_seconds}};
+  out["probes"] = spec.probes;
+  out["filter_sha256"] = ToHex(Sha256(spec.filter));
+  return out;
+}
+
+}  // namespace maco::run

@@ -1,0 +1,110 @@
+// Copying of output without waiting.
+// Contract: maco-run/supervise/output.h.
+#include "maco-run/supervise/output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace maco::run {
+namespace {
+
+constexpr std::size_t kPieceBytes = 65536;
+// A pipe that is ready for writing takes this much without blocking, see pipe(7), PIPE_BUF.
+constexpr std::size_t kWriteBytes = 4096;
+
+}  // namespace
+
+OutputPump::OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit)
+    : source_(std::move(source)), destination_(destination), log_(log), log_limit_(log_limit) {
+  fcntl(source_.get(), F_SETFL, O_NONBLOCK);  // our end only: a pipe's ends have flags of their own
+}
+
+std::optional<OutputPump::Wait> OutputPump::wait() const {
+  if (!pending_.empty()) {
+    return Wait{destination_, POLLOUT};
+  }
+  if (source_.valid()) {
+    return Wait{source_.get(), POLLIN};
+  }
+  return std::nullopt;
+}
+
+void OutputPump::Step() {
+  if (pending_.empty()) {
+    ReadPiece();
+  } else {
+    WritePiece();
+  }
+}
+
+bool OutputPump::ReadPiece() {
+  std::array<std::uint8_t, kPieceBytes> buffer;
+  const ssize_t n = read(source_.get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return false;
+  }
+  if (n <= 0) {
+    source_.Reset();
+    return false;
+  }
+  const std::span<const std::uint8_t> piece(buffer.data(), static_cast<std::size_t>(n));
+  total_ += piece.size();
+  sha256_.Update(piece);
+  Log(piece);
+  if (destination_ >= 0) {
+    pending_.assign(piece.begin(), piece.end());
+  }
+  return true;
+}
+
+void OutputPump::WritePiece() {
+  const std::size_t size = std::min(kWriteBytes, pending_.size());
+  const ssize_t n = write(destination_, pending_.data(), size);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return;
+  }
+  if (n < 0) {
+    pending_.clear();
+    destination_ = -1;
+    source_.Reset();
+    return;
+  }
+  pending_.erase(pending_.begin(), pending_.begin() + n);
+}
+
+void OutputPump::Log(std::span<const std::uint8_t> bytes) {
+  const std::uint64_t room = log_limit_ - logged_;
+  bytes = bytes.first(std::min<std::uint64_t>(room, bytes.size()));
+  if (bytes.empty() || log_failed_) {
+    return;
+  }
+  if (WriteAll(log_, bytes)) {
+    logged_ += bytes.size();
+  } else {
+    log_failed_ = true;  // disk full: the run goes on, the evidence says that the log is cut
+  }
+}
+
+void OutputPump::Finish() {
+  while (source_.valid() || !pending_.empty()) {
+    if (!pending_.empty()) {
+      pollfd ready{destination_, POLLOUT, 0};
+      constexpr int kPatienceMillis = 10'000;  // for a reader that stopped reading
+      if (poll(&ready, 1, kPatienceMillis) <= 0) {
+        pending_.clear();
+        destination_ = -1;
+        continue;
+      }
+      WritePiece();
+    } else if (!ReadPiece()) {
+      source_.Reset();
+    }
+  }
+}
+
+}  // namespace maco::run

@@ -1,0 +1,55 @@
+// OutputPump: takes one output stream of the target from its pipe to our own and to a log.
+// Never waits: one poll(2) loop serves all. The log is bounded, the draining is not.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libcommon/auth/mac.h"
+#include "libcommon/os/fd.h"
+
+namespace maco::run {
+
+class OutputPump {
+ public:
+  // Reads from `source`; copies to `destination` (-1: nowhere) and to `log`, up to `log_limit`
+  // bytes. Borrows the last two.
+  OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit);
+
+  // The descriptor and events to wait for, or nullopt when the stream is at its end.
+  struct Wait {
+    int fd;
+    short events;
+  };
+  std::optional<Wait> wait() const;
+
+  // After that wait was ready: moves one piece. A reader of ours that went away closes the pipe, so
+  // that the target meets it as it would in any pipeline.
+  void Step();
+
+  // Moves what is left in the pipe without waiting for more: after the end of the target.
+  void Finish();
+
+  bool done() const { return !source_.valid() && pending_.empty(); }
+  std::uint64_t total() const { return total_; }
+  bool truncated() const { return total_ > logged_; }
+  bool log_failed() const { return log_failed_; }
+  Digest digest() { return sha256_.Finish(); }
+
+ private:
+  bool ReadPiece();
+  void WritePiece();
+  void Log(std::span<const std::uint8_t> bytes);
+
+  UniqueFd source_;
+  int destination_;
+  int log_;
+  std::uint64_t log_limit_;
+  std::vector<std::uint8_t> pending_;  // read, not yet written to the destination
+  std::uint64_t total_ = 0;
+  std::uint64_t logged_ = 0;
+  bool log_failed_ = false;
+  Sha256Stream sha256_;  // of all bytes, also those that are not kept
+};
+
+}  // namespace maco::run

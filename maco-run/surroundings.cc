@@ -1,0 +1,64 @@
+// Discovery of the repository, the home directory and the guardian.
+// Contract: maco-run/surroundings.h.
+#include "maco-run/surroundings.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "libcommon/auth/state_root.h"
+#include "libcommon/base/text.h"
+#include "libcommon/os/spawn.h"
+
+namespace maco::run {
+namespace {
+
+Result<std::string> CurrentDirectory() {
+  std::array<char, 4096> path{};
+  if (getcwd(path.data(), path.size()) == nullptr) {
+    return FailOs(errno, "find the current directory");
+  }
+  return std::string(path.data());
+}
+
+// The guardian lies beside maco-run, in a build tree and when installed.
+Result<std::string> GuardianPath() {
+  std::array<char, 4096> path{};
+  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
+  if (n <= 0 || static_cast<std::size_t>(n) == path.size()) {
+    return FailOs(errno, "find maco-run's own path");
+  }
+  std::string self(path.data(), static_cast<std::size_t>(n));
+  self = self.substr(0, self.rfind('/')) + "/maco-guardian";
+  if (access(self.c_str(), X_OK) != 0) {
+    return FailOs(errno, "find the guardian", self);
+  }
+  return self;
+}
+
+}  // namespace
+
+Result<Surroundings> FindSurroundings(const Request& /*request*/) {
+  Surroundings out;
+  MACO_ASSIGN(out.current_directory, CurrentDirectory());
+  MACO_ASSIGN(out.guardian, GuardianPath());
+  const passwd* user = getpwuid(geteuid());
+  out.home = user != nullptr ? user->pw_dir : "";
+  SpawnRequest git;
+  git.program = "/usr/bin/git";
+  git.arguments = {"rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"};
+  SpawnResult result;
+  MACO_ASSIGN(result, RunProgram(git));
+  const auto lines = Split(result.output, '\n');
+  if (lines.size() < 4) return Fail(Code::kNotFound, "not a git repository");
+  out.git_dir = lines[0];
+  out.common_dir = lines[1];
+  out.worktree = lines[2];
+  out.state_root = out.common_dir + "/" + kStateRootName;
+  return out;
+}
+
+}  // namespace maco::run
