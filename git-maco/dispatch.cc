@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +21,14 @@ namespace {
 
 constexpr char kName[] = "git maco";
 
-void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+// Prints the answer. Returns `status`, or a failure if standard output does not take it.
+int Answer(const std::string& text, int status) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    Report(kName, OsError(errno, "write to standard output"));
+    return kExitFatal;
+  }
+  return status;
+}
 
 // The directory of this very program, links resolved.
 Result<std::string> OwnDirectory() {
@@ -82,12 +88,12 @@ int UnknownVerb(std::string_view verb) {
   return kExitUsage;
 }
 
-void PrintVersion() { Print("git-maco version " MACO_VERSION "\n"); }
-
-void PrintVerbs() {
+std::string VerbList() {
+  std::string out;
   for (const Tool& tool : Tools()) {
-    Print(std::string(tool.verb) + "\n");
+    out.append(tool.verb).append("\n");
   }
+  return out;
 }
 
 }  // namespace
@@ -108,7 +114,7 @@ std::string DispatchUsage() {
 
 int Dispatch(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs(DispatchUsage().c_str(), stderr);
+    Note(kName, "which verb? see 'git maco -h'");
     return kExitUsage;
   }
   const std::string_view verb = argv[1];
@@ -116,20 +122,16 @@ int Dispatch(int argc, char** argv) {
     return Become(*tool, argv + 2);
   }
   if (verb == "-h") {  // git's commands exit with 129 here too
-    Print(DispatchUsage());
-    return kExitUsage;
+    return Answer(DispatchUsage(), kExitUsage);
   }
   if (verb == "--help" || verb == "help") {  // `git maco --help` is answered by git itself
-    Print(DispatchUsage());
-    return kExitOk;
+    return Answer(DispatchUsage(), kExitOk);
   }
   if (verb == "--version" || verb == "version") {
-    PrintVersion();
-    return kExitOk;
+    return Answer("git-maco version " MACO_VERSION "\n", kExitOk);
   }
   if (verb == "--list-verbs") {
-    PrintVerbs();
-    return kExitOk;
+    return Answer(VerbList(), kExitOk);
   }
   return UnknownVerb(verb);
 }

@@ -2,11 +2,11 @@
 // Contract: git-maco/init/init.h.
 #include "git-maco/init/init.h"
 
+#include <cerrno>
 #include <cstdio>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/auth/state_root.h"
-#include "libcommon/base/byte_codec.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/git/repository.h"
@@ -23,7 +23,7 @@ struct Outcome {
   bool missing = false;       // was missing before
 };
 
-Result<void> PrintJson(const InitOptions& options, const Outcome& outcome) {
+Result<std::string> JsonText(const InitOptions& options, const Outcome& outcome) {
   Json document = Json::object();
   document["schema"] = "maco.init/1";
   document["state_root"] = EscapeControl(outcome.state_root);
@@ -34,20 +34,22 @@ Result<void> PrintJson(const InitOptions& options, const Outcome& outcome) {
       outcome.repository_id.empty() ? Json(nullptr) : Json(outcome.repository_id);
   document["created"] = outcome.missing && !options.dry_run;
   document["dry_run"] = options.dry_run;
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(document));
-  std::puts(text.c_str());
-  return {};
+  return Canonicalize(document);
 }
 
-void PrintText(const InitOptions& options, const Outcome& outcome) {
-  if (!outcome.repository_id.empty()) {
-    std::puts(outcome.repository_id.c_str());
+void Tell(const InitOptions& options, const Outcome& outcome) {
+  const char* what = "exists: ";
+  if (outcome.missing) {
+    what = options.dry_run ? "would create: " : "created: ";
   }
-  if (!options.quiet) {
-    const char* what = !outcome.missing ? "exists: " : options.dry_run ? "would create: " : "created: ";
-    Note(kName, what + outcome.state_root);
+  Note(kName, what + outcome.state_root);
+}
+
+Result<void> Answer(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    return FailOs(errno, "write to standard output");
   }
+  return {};
 }
 
 Result<Outcome> Execute(const InitOptions& options) {
@@ -61,8 +63,8 @@ Result<Outcome> Execute(const InitOptions& options) {
   if (outcome.missing && options.dry_run) {
     return outcome;
   }
-  const auto root = options.dry_run ? StateRoot::Open(common_dir)
-                                    : StateRoot::Initialize(common_dir);
+  const auto root =
+      options.dry_run ? StateRoot::Open(common_dir) : StateRoot::Initialize(common_dir);
   if (!root) {
     return Fail(root.error());
   }
@@ -99,17 +101,20 @@ Result<InitOptions> ParseInitOptions(const std::vector<std::string>& arguments) 
 }
 
 Result<void> RunInit(const InitOptions& options) {
+  if (options.help) {
+    return Answer(InitUsage());
+  }
   Outcome outcome;
   MACO_ASSIGN(outcome, Execute(options));
   if (options.json) {
-    MACO_TRY(PrintJson(options, outcome));
-  } else {
-    PrintText(options, outcome);
+    std::string text;
+    MACO_ASSIGN(text, JsonText(options, outcome));
+    return Answer(text + "\n");
   }
-  if (std::fflush(stdout) != 0) {
-    return Fail(Code::kIo, "cannot write to standard output");
+  if (!options.quiet) {
+    Tell(options, outcome);
   }
-  return {};
+  return outcome.repository_id.empty() ? Result<void>() : Answer(outcome.repository_id + "\n");
 }
 
 }  // namespace maco

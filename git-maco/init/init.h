@@ -20,8 +20,8 @@ Result<InitOptions> ParseInitOptions(const std::vector<std::string>& arguments);
 
 std::string InitUsage();
 
-// Runs in the current directory; prints the repository id (or the JSON document) on standard
-// output. Errors: those of FindRepository and StateRoot.
+// Runs in the current directory; prints usage, the repository id or the JSON document on standard
+// output. Errors: those of FindRepository and StateRoot, kIo (standard output).
 Result<void> RunInit(const InitOptions& options);
 
 }  // namespace maco

@@ -11,7 +11,7 @@
 
 namespace maco {
 
-inline constexpr std::size_t kMaxJsonDepth = 32;  // nested arrays and objects
+inline constexpr std::size_t kMaxJsonDepth = 32;                      // nested arrays and objects
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20U;  // 16 MiB, any document
 
 // Parses one JSON value. Refused: duplicate names, fractions and exponents, integers outside

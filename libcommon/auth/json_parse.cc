@@ -1,5 +1,5 @@
-// The strict parser: builds a value from nlohmann's events, refusing what our documents may not hold.
-// Contract: ParseJson in libcommon/auth/canonical_json.h, docs/formats/canonical-json.md.
+// The strict parser: builds a value from nlohmann's events, refusing what our documents may not
+// hold. Contract: ParseJson in libcommon/auth/canonical_json.h, docs/formats/canonical-json.md.
 #include <exception>
 #include <string>
 #include <vector>

@@ -33,7 +33,9 @@ struct Image {
 
   auto Key() const { return std::span(bytes).subspan<kHeaderBytes, maco::Key::kBytes>(); }
   auto Check() const { return std::span(bytes).subspan<kFileBytes - kCheckBytes, kCheckBytes>(); }
-  Digest ExpectedCheck() const { return Sha256(std::span(bytes).first<kFileBytes - kCheckBytes>()); }
+  Digest ExpectedCheck() const {
+    return Sha256(std::span(bytes).first<kFileBytes - kCheckBytes>());
+  }
 };
 
 Error Damaged(std::string_view reason) {

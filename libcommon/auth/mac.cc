@@ -9,12 +9,12 @@
 #include <openssl/params.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/random_id.h"
+#include "libcommon/base/report.h"
 #include "libcommon/os/fd.h"
 
 namespace maco {
@@ -25,7 +25,7 @@ constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // 256 KiB
 // libcrypto reports only lack of memory for the calls made here.
 void Require(bool ok) {
   if (!ok) {
-    std::fputs("maco: libcrypto failed\n", stderr);
+    Note("maco", "libcrypto failed");
     std::abort();
   }
 }
@@ -63,9 +63,8 @@ Owned<EVP_MAC_CTX> NewHmac() {
     Require(mac != nullptr);
     Owned<EVP_MAC_CTX> context(EVP_MAC_CTX_new(mac.get()));
     char digest[] = "SHA256";
-    const OSSL_PARAM params[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-        OSSL_PARAM_construct_end()};
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+                                 OSSL_PARAM_construct_end()};
     Require(context != nullptr && EVP_MAC_CTX_set_params(context.get(), params) == 1);
     return context;
   }();

@@ -161,13 +161,13 @@ Result<RepositoryIdentity> DecodeIdentity(std::string_view text, const Key& key)
   }
   const std::string schema = Members(*parsed).String("schema");
   if (schema.starts_with(kSchemaPrefix) && schema != kSchema) {
-    return Fail(Code::kUnsupported, "the identity of this repository was written as '" + schema + "'",
+    return Fail(Code::kUnsupported,
+                "the identity of this repository was written as '" + schema + "'",
                 "use the git-maco version that wrote it, or a newer one");
   }
   auto document = VerifyDocument(text, kMaxRepositoryFileBytes, key, kDomain, "");
   if (!document) {
-    return Fail(Code::kCorrupt,
-                "the identity of this repository does not verify with its key",
+    return Fail(Code::kCorrupt, "the identity of this repository does not verify with its key",
                 "restore 'maco/key' and 'maco/repository' in the Git directory from one backup");
   }
   Members members(*document);

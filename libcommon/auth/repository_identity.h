@@ -33,7 +33,7 @@ struct RepositoryIdentity {
   std::uint64_t created_us = 0;  // microseconds since 1970
   std::uint64_t rebinds = 0;     // how often an operator accepted a new place
   RepositoryPlace place;
-  RepositoryPlace previous;      // before the last rebind; an empty path if there was none
+  RepositoryPlace previous;  // before the last rebind; an empty path if there was none
 };
 
 // Errors: kIo, kUnsupported (/proc is not mounted, or the directory was removed).

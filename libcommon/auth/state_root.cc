@@ -25,15 +25,16 @@ Error NotInitialized() {
 }
 
 Error Incomplete(std::string_view missing) {
-  return MakeError(Code::kCorrupt, "'maco/" + std::string(missing) + "' is missing in the Git directory",
+  return MakeError(Code::kCorrupt,
+                   "'maco/" + std::string(missing) + "' is missing in the Git directory",
                    "restore it from a backup");
 }
 
 Error Moved(const RepositoryPlace& recorded) {
-  return MakeError(Code::kRefused,
-                   "this repository was moved, copied or restored; its state belongs to '" +
-                       recorded.path + "'",
-                   "check that no copy is in use, then run 'git maco journal rebind'");
+  return MakeError(
+      Code::kRefused,
+      "this repository was moved, copied or restored; its state belongs to '" + recorded.path + "'",
+      "check that no copy is in use, then run 'git maco journal rebind'");
 }
 
 Result<Directory> OpenRoot(const Directory& common_dir) {

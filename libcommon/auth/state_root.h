@@ -29,8 +29,9 @@ class StateRoot {
   // kNotFound, and kLimit.
   static Result<StateRoot> Initialize(const Directory& common_dir);
 
-  // Accepts the present place of the Git directory: for `git maco journal rebind`, which an operator
-  // runs after moving or restoring it. The id and the key stay. Errors: as Open, and kLimit.
+  // Accepts the present place of the Git directory: for `git maco journal rebind`, which an
+  // operator runs after moving or restoring it. The id and the key stay. Errors: as Open, and
+  // kLimit.
   static Result<StateRoot> Rebind(const Directory& common_dir);
 
   // Whether Initialize would have to create something. Errors: kPermission, kIo.

@@ -14,7 +14,7 @@
 namespace maco {
 namespace {
 
-constexpr std::size_t kOutputBytes = 64 * 1024;
+constexpr std::size_t kOutputBytes = std::size_t{64} << 10U;
 constexpr int kGitFatal = 128;
 
 // What the caller of our tool may say about where the repository is.

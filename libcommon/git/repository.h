@@ -1,5 +1,6 @@
 // Finds the Git repository of a directory, by asking git itself with a clean environment.
-// Source: git-rev-parse(1). Never parses .git: worktrees, submodules and gitfiles are git's business.
+// Source: git-rev-parse(1). Never parses .git: worktrees, submodules and gitfiles are git's
+// business.
 #pragma once
 #include <string>
 

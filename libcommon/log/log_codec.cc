@@ -155,8 +155,9 @@ LogHead LogCodec::EmptyHead(std::uint64_t number) const {
 }
 
 Mac LogCodec::HeadMac(std::span<const std::uint8_t> fields) const {
-  return ComputeMac(key_, kHeadDomain, {AsBytes(identity_.repository_id),
-                                        AsBytes(identity_.object_id), log_id_, fields});
+  return ComputeMac(
+      key_, kHeadDomain,
+      {AsBytes(identity_.repository_id), AsBytes(identity_.object_id), log_id_, fields});
 }
 
 std::array<std::uint8_t, kHeadBytes> LogCodec::EncodeHead(const LogHead& head) const {

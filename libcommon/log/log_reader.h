@@ -50,8 +50,8 @@ class LogReader {
 
  private:
   LogReader(UniqueFd fd, LogScan scan, LogEnds ends);
-  static Result<LogReader> Make(UniqueFd fd, const Key& repository_key,
-                                const LogIdentity& identity, bool torn);
+  static Result<LogReader> Make(UniqueFd fd, const Key& repository_key, const LogIdentity& identity,
+                                bool torn);
 
   UniqueFd fd_;
   LogScan scan_;

@@ -1,5 +1,5 @@
-// RepairLog: what an operator may do to a log that opening refuses: cut a torn tail, rewrite a slot.
-// Contract: docs/formats/log.md ("Repair"). Never called without an explicit command.
+// RepairLog: what an operator may do to a log that opening refuses: cut a torn tail, rewrite a
+// slot. Contract: docs/formats/log.md ("Repair"). Never called without an explicit command.
 #pragma once
 #include <cstdint>
 #include <string>

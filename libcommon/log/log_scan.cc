@@ -70,10 +70,10 @@ std::string_view VerdictName(LogVerdict verdict) {
 
 Error VerdictError(const LogEnds& ends) {
   const Reason reason = ReasonOf(ends.verdict);
-  return MakeError(ends.verdict == LogVerdict::kTornTail ? Code::kTornTail : Code::kCorrupt,
-                   "a log does not verify at byte " + std::to_string(ends.offset) + ": " +
-                       reason.text,
-                   reason.remedy);
+  return MakeError(
+      ends.verdict == LogVerdict::kTornTail ? Code::kTornTail : Code::kCorrupt,
+      "a log does not verify at byte " + std::to_string(ends.offset) + ": " + reason.text,
+      reason.remedy);
 }
 
 bool LogPosition::Is(const LogHead& head) const {
@@ -108,8 +108,8 @@ Result<std::uint64_t> LogScan::Size() const {
 }
 
 Result<std::span<const std::uint8_t>> LogScan::Window(std::uint64_t offset, std::size_t length) {
-  const bool inside = offset >= buffer_offset_ &&
-                      offset + length <= buffer_offset_ + buffer_.size();
+  const bool inside =
+      offset >= buffer_offset_ && offset + length <= buffer_offset_ + buffer_.size();
   if (!inside) {
     buffer_.resize(std::max(length, kWindowBytes));
     std::size_t got = 0;
@@ -118,8 +118,8 @@ Result<std::span<const std::uint8_t>> LogScan::Window(std::uint64_t offset, std:
     buffer_offset_ = offset;
   }
   const auto skip = static_cast<std::size_t>(offset - buffer_offset_);
-  return std::span<const std::uint8_t>(buffer_).subspan(
-      skip, std::min(length, buffer_.size() - skip));
+  return std::span<const std::uint8_t>(buffer_).subspan(skip,
+                                                        std::min(length, buffer_.size() - skip));
 }
 
 Result<std::optional<LogRecord>> LogScan::NextRecord(const LogPosition& from) {
@@ -260,7 +260,7 @@ Result<void> LogScan::CheckTail(LogEnds& ends) {
   bool zeros = false;
   MACO_ASSIGN(zeros, ZerosFrom(position.end));
   ends.offset = position.end;
-  ends.verdict = !zeros               ? LogVerdict::kTornTail
+  ends.verdict = !zeros                 ? LogVerdict::kTornTail
                  : ends.unnamed.empty() ? LogVerdict::kClean
                                         : LogVerdict::kHeadLag;
   return {};

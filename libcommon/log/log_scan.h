@@ -54,8 +54,8 @@ struct LogRecord {
 // The heads of a log and what follows them.
 struct LogEnds {
   LogVerdict verdict = LogVerdict::kClean;
-  std::uint64_t offset = 0;      // where the verdict's cause lies; the cut for kTornTail
-  LogHead older;                 // both only if the verdict is not about the heads
+  std::uint64_t offset = 0;  // where the verdict's cause lies; the cut for kTornTail
+  LogHead older;             // both only if the verdict is not about the heads
   LogHead newer;
   std::vector<LogHead> unnamed;  // the heads that the batches after `newer` would have
 };

@@ -15,8 +15,8 @@ namespace {
 Result<LogPosition> WalkChain(LogScan& scan, const LogEnds& ends, std::uint64_t stop,
                               LogSummary& summary) {
   LogPosition position = scan.Start();
-  const bool heads = ends.verdict != LogVerdict::kDamagedHead &&
-                     ends.verdict != LogVerdict::kNoHead;
+  const bool heads =
+      ends.verdict != LogVerdict::kDamagedHead && ends.verdict != LogVerdict::kNoHead;
   const auto fits = [&](const LogHead& head) {
     return !heads || position.batch != head.number || position.left > 0 || position.Is(head);
   };

@@ -39,6 +39,14 @@ Result<void> WriteSlot(int fd, const LogCodec& codec, const LogHead& head) {
   return PwriteAll(fd, codec.EncodeHead(head), kLogBlockBytes * (1 + head.number % 2));
 }
 
+// The whole file of an empty log.
+Result<void> WriteEmptyLog(int fd, const LogCodec& codec, std::uint64_t size) {
+  MACO_TRY(WriteZeros(fd, 0, size));
+  MACO_TRY(PwriteAll(fd, codec.header(), 0));
+  MACO_TRY(WriteSlot(fd, codec, codec.EmptyHead(0)));
+  return WriteSlot(fd, codec, codec.EmptyHead(1));
+}
+
 // Names the batches that follow the newest head. They are written again first: their pages may be
 // clean in the cache after a flush that failed. One flush per head keeps the slots consecutive.
 Result<void> RollForward(int fd, const LogCodec& codec, const LogEnds& ends) {
@@ -92,10 +100,7 @@ Result<LogWriter> LogWriter::Create(const Directory& directory, const std::strin
   MACO_ASSIGN(fd, Duplicate(file->fd()));
   MACO_TRY(OfdLock::TryLock(fd.get()));
   const std::uint64_t size = SizeFor(kFirstRecordOffset);
-  MACO_TRY(WriteZeros(fd.get(), 0, size));
-  MACO_TRY(PwriteAll(fd.get(), codec->header(), 0));
-  MACO_TRY(WriteSlot(fd.get(), *codec, codec->EmptyHead(0)));
-  MACO_TRY(WriteSlot(fd.get(), *codec, codec->EmptyHead(1)));
+  MACO_TRY(WriteEmptyLog(fd.get(), *codec, size));
   MACO_TRY(file->CommitNew());
   const LogHead head = codec->EmptyHead(1);
   return LogWriter(std::move(fd), *std::move(codec), head, size);
@@ -105,8 +110,8 @@ Result<LogWriter> LogWriter::Open(const Directory& directory, const std::string&
                                   const Key& repository_key, const LogIdentity& identity,
                                   LogLock lock) {
   UniqueFd fd;
-  MACO_ASSIGN(fd, OfdLock::OpenLocked(directory, name, O_RDWR | O_NONBLOCK, 0,
-                                      lock == LogLock::kWait));
+  MACO_ASSIGN(fd,
+              OfdLock::OpenLocked(directory, name, O_RDWR | O_NONBLOCK, 0, lock == LogLock::kWait));
   FileIdentity file;
   MACO_ASSIGN(file, IdentityOf(fd.get()));
   MACO_TRY(RequirePrivateFile(file, name));

@@ -25,8 +25,12 @@ run -h
 check '-h prints usage on standard output and exits with 129'
 
 run
-[ $status -eq 129 ] && [ ! -s "$scratch/out" ] && grep -q '^usage:' "$scratch/err"
-check 'without a verb, usage goes to standard error'
+[ $status -eq 129 ] && [ ! -s "$scratch/out" ] && grep -q 'git maco -h' "$scratch/err"
+check 'without a verb, it is a usage error that names -h'
+
+"$MACO_BIN/git-maco" -h >/dev/full 2>"$scratch/err"
+[ $? -eq 128 ] && grep -q 'No space left' "$scratch/err"
+check 'an answer that cannot be written is a failure'
 
 for version in --version version; do
   run $version

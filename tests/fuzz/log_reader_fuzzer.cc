@@ -16,8 +16,8 @@
 
 namespace {
 
-using maco::Bytes;
 using maco::ByteReader;
+using maco::Bytes;
 
 void Require(bool ok) {
   if (!ok) {
@@ -62,8 +62,8 @@ Bytes BuildLog(std::span<const std::uint8_t> input) {
     frame.batch = ends.back().number + 1 + (shape >> 4U & 1U);
     previous = codec->AppendFrame(frame, previous, payload, records);
     if (frame.left == 0) {
-      ends.push_back({frame.batch, frame.sequence, maco::kFirstRecordOffset + records.size(),
-                      previous});
+      ends.push_back(
+          {frame.batch, frame.sequence, maco::kFirstRecordOffset + records.size(), previous});
     }
   }
   for (maco::LogHead& head : heads) {

@@ -26,13 +26,43 @@ std::string Canonical(std::string_view text) {
 TEST(ParseJson, RefusesWhatOurDocumentsMayNotHold) {
   using namespace std::string_literals;
   const std::string cases[] = {
-      ""s,          " "s,           "{"s,         "[1,]"s,       "{\"a\":1,}"s,  "{a:1}"s,
-      "1.0"s,       "1e3"s,         "-1.5"s,      "NaN"s,        "Infinity"s,    "-"s,
-      "01"s,        "+1"s,          "0x10"s,      "1 2"s,        "{} {}"s,       "{}x"s,
-      "// c\n1"s,   "/* c */ 1"s,   "'a'"s,       "\"a\nb\""s,   "\"\\x\""s,     "\"\\ud800\""s,
-      "\"\xff\""s,  "\"\xc0\x80\""s, "\"\xed\xa0\x80\""s,        "\"a"s,         "tru"s,
-      "{}\0"s,      "\0"s,          "\"\0\""s,    "\xEF\xBB\xBF{}"s,             "[1\0]"s,
-      "18446744073709551616"s,      "-9223372036854775809"s,     "{\"a\":1,\"a\":2}"s,
+      ""s,
+      " "s,
+      "{"s,
+      "[1,]"s,
+      "{\"a\":1,}"s,
+      "{a:1}"s,
+      "1.0"s,
+      "1e3"s,
+      "-1.5"s,
+      "NaN"s,
+      "Infinity"s,
+      "-"s,
+      "01"s,
+      "+1"s,
+      "0x10"s,
+      "1 2"s,
+      "{} {}"s,
+      "{}x"s,
+      "// c\n1"s,
+      "/* c */ 1"s,
+      "'a'"s,
+      "\"a\nb\""s,
+      "\"\\x\""s,
+      "\"\\ud800\""s,
+      "\"\xff\""s,
+      "\"\xc0\x80\""s,
+      "\"\xed\xa0\x80\""s,
+      "\"a"s,
+      "tru"s,
+      "{}\0"s,
+      "\0"s,
+      "\"\0\""s,
+      "\xEF\xBB\xBF{}"s,
+      "[1\0]"s,
+      "18446744073709551616"s,
+      "-9223372036854775809"s,
+      "{\"a\":1,\"a\":2}"s,
       "{\"b\":{\"a\":1,\"\\u0061\":2}}"s,
   };
   for (const std::string& text : cases) {
@@ -132,8 +162,8 @@ TEST(SignDocument, RefusesWhatCannotCarryAMac) {
 }
 
 TEST(VerifyDocument, RefusesMalformedMacs) {
-  for (const char* text : {"[]", "{}", "{\"mac\":1}", "{\"mac\":\"\"}", "{\"mac\":\"AB\"}",
-                           "{\"mac\":\"0g\"}"}) {
+  for (const char* text :
+       {"[]", "{}", "{\"mac\":1}", "{\"mac\":\"\"}", "{\"mac\":\"AB\"}", "{\"mac\":\"0g\"}"}) {
     EXPECT_EQ(VerifyDocument(text, kLimit, TestKey(1), "d/1", "r").error().code, Code::kCorrupt)
         << text;
   }

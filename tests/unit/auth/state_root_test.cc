@@ -149,8 +149,8 @@ TEST(StateRoot, RacingCreatorsAgreeOnOneIdentity) {
     if (child == 0) {
       const auto root = StateRoot::Initialize(git.dir());
       const std::string out = root ? root->repository_id() : root.error().message;
-      const UniqueFd fd(open(git.Path("ids").c_str(),
-                             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+      const UniqueFd fd(
+          open(git.Path("ids").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
       [[maybe_unused]] const auto written = WriteAll(fd.get(), AsBytes(out + "\n"));
       _exit(0);
     }

@@ -110,8 +110,8 @@ TEST_F(RepositoryTest, OtherGitVariablesDoNotCount) {
   setenv("GIT_TRACE", scratch_.Path("trace").c_str(), 1);
   EXPECT_EQ(FindRepository(top)->worktree, top);
   EXPECT_FALSE(std::filesystem::exists(scratch_.Path("trace")));
-  for (const char* name : {"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0",
-                           "GIT_TRACE"}) {
+  for (const char* name :
+       {"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_TRACE"}) {
     unsetenv(name);
   }
 }

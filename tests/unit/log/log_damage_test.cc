@@ -56,8 +56,8 @@ TEST_F(LogDamageTest, EveryFlippedBitIsNoticed) {
     if (plain_zero && bit % 8 != at % 8) {
       continue;
     }
-    const auto flipped = static_cast<std::uint8_t>(static_cast<unsigned char>(whole[at]) ^
-                                                   (1U << bit % 8));
+    const auto flipped =
+        static_cast<std::uint8_t>(static_cast<unsigned char>(whole[at]) ^ (1U << bit % 8));
     ASSERT_TRUE(PwriteAll(fd.get(), std::span(&flipped, 1), at));
     auto scan = LogScan::Open(fd.get(), key_, TestIdentity());
     Code code = Code::kInternal;

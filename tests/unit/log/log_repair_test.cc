@@ -68,9 +68,10 @@ TEST_F(LogRepairTest, RewritesOneDamagedHead) {
   for (std::size_t count = 0; count < states.size(); ++count) {
     for (std::size_t lag = 0; lag <= 2 && lag <= count; ++lag) {
       for (std::size_t slot = 1; slot <= 2; ++slot) {
-        const std::string with_lag = std::string(states[count]).replace(
-            kLogBlockBytes, 2 * kLogBlockBytes, states[count - lag], kLogBlockBytes,
-            2 * kLogBlockBytes);
+        const std::string with_lag =
+            std::string(states[count])
+                .replace(kLogBlockBytes, 2 * kLogBlockBytes, states[count - lag], kLogBlockBytes,
+                         2 * kLogBlockBytes);
         Store(Blank(with_lag, slot * kLogBlockBytes, kHeadBytes));
         ASSERT_EQ(OpenCode(), Code::kCorrupt);
         ASSERT_EQ(Repair({}).error().code, Code::kCorrupt);
@@ -111,11 +112,11 @@ TEST_F(LogRepairTest, NeverMendsWhatLostRecords) {
   const std::uint64_t end = Verify().bytes;
   const std::size_t last = kFrameHeaderBytes + 5;
   const std::string cases[] = {
-      Blank(whole, end - last, last),                                   // under its head
+      Blank(whole, end - last, last),                                     // under its head
       Blank(Blank(whole, end - last, last), kLogBlockBytes, kHeadBytes),  // and one slot gone
       Blank(Blank(whole, end - last, last), 2 * kLogBlockBytes, kHeadBytes),
-      Blank(whole, kLogBlockBytes, 2 * kLogBlockBytes),                 // no head
-      Blank(whole, kFirstRecordOffset + kFrameHeaderBytes, 1),          // an early record
+      Blank(whole, kLogBlockBytes, 2 * kLogBlockBytes),         // no head
+      Blank(whole, kFirstRecordOffset + kFrameHeaderBytes, 1),  // an early record
       whole.substr(0, end - 1),
   };
   int mended = 0;
@@ -143,8 +144,8 @@ TEST_F(LogRepairTest, StaleHeadsAreNotMended) {
       ASSERT_TRUE(writer.Append(AsBytes("b"), Durability::kRecord));
     }
   }
-  const std::string stale = Load().replace(kLogBlockBytes, 2 * kLogBlockBytes, old,
-                                           kLogBlockBytes, 2 * kLogBlockBytes);
+  const std::string stale =
+      Load().replace(kLogBlockBytes, 2 * kLogBlockBytes, old, kLogBlockBytes, 2 * kLogBlockBytes);
   Store(stale);
   EXPECT_EQ(Repair(kAll).error().code, Code::kCorrupt);
   Store(Blank(stale, kLogBlockBytes, kHeadBytes));

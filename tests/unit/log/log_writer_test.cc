@@ -174,8 +174,7 @@ TEST_F(LogWriterTest, AFailedWritePoisonsAndTheNextOpeningRecovers) {
 
 TEST_F(LogWriterTest, CreationUnderAFullDiskLeavesNothing) {
   const FileSizeLimit guard(10'000);
-  EXPECT_EQ(LogWriter::Create(scratch_.dir(), kName, key_, TestIdentity()).error().code,
-            Code::kIo);
+  EXPECT_EQ(LogWriter::Create(scratch_.dir(), kName, key_, TestIdentity()).error().code, Code::kIo);
   EXPECT_TRUE(scratch_.dir().List(10)->empty());
 }
 
@@ -189,8 +188,7 @@ TEST_F(LogWriterTest, FourProcessesTakeTurns) {
     if (child == 0) {
       int failures = 0;
       for (int i = 0; i < kAppends; ++i) {
-        auto writer =
-            LogWriter::Open(scratch_.dir(), kName, key_, TestIdentity(), LogLock::kWait);
+        auto writer = LogWriter::Open(scratch_.dir(), kName, key_, TestIdentity(), LogLock::kWait);
         const std::string payload = std::to_string(p) + ":" + std::to_string(i);
         failures += !writer || !writer->Append(AsBytes(payload), Durability::kRecord);
       }
