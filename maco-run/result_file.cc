@@ -46,8 +46,12 @@ Json DescribeResultFile(const RunStore& store) {
           {"inode", identity->inode},
           {"links", identity->links},
           {"mode", identity->mode},
-          {"size", identity->size},
           {"name_leads_to_it", store.ResultNameLeadsToIt()}};
+}
+
+std::uint64_t ResultSize(const RunStore& store) {
+  const auto identity = IdentityOf(store.result());
+  return identity ? identity->size : 0;
 }
 
 Result<void> SaveResult(const RunStore& store, const std::string& path, std::uint64_t limit) {

@@ -16,6 +16,9 @@ Result<void> CheckResultPath(const std::string& path);
 // What became of the result file, for the evidence.
 Json DescribeResultFile(const RunStore& store);
 
+// Its size now, 0 if it cannot be told.
+std::uint64_t ResultSize(const RunStore& store);
+
 // Copies the result to `path`, which must still be new. Errors: kLimit, kExists, kPermission, kIo.
 Result<void> SaveResult(const RunStore& store, const std::string& path, std::uint64_t limit);
 

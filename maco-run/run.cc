@@ -71,7 +71,10 @@ class Run {
   Result<int> Execute(UserManager manager, Json host, Timings timings) {
     timings_ = std::move(timings);
     Begin(std::move(host));
-    MACO_TRY(store_.Append({{"event", "run_planned"}, {"requested", evidence_["requested"]}}));
+    std::uint64_t planned = 0;
+    MACO_ASSIGN(planned, store_.Append({{"event", "run_planned"},
+                                        {"requested", evidence_["requested"]}}));
+    evidence_["planned_record"] = planned;
     timings_.Mark("journal_planned");
     auto unit = UnitRun::Start(std::move(manager), spec_, StreamsOf(), signals_);
     if (!unit) {
@@ -183,6 +186,7 @@ class Run {
     }
     if (options_.request.with_result) {
       observed["result"] = DescribeResultFile(store_);
+      evidence_["measurements"]["result_bytes"] = ResultSize(store_);
     }
     evidence_["outcome"] = DescribeOutcome(end);
     evidence_["measurements"]["output"] = {{"stdout", StreamMember(unit.output())},
@@ -215,7 +219,7 @@ class Run {
     timings_.Mark("concluded");
     evidence_["measurements"]["timings_us"] = timings_.ToJson();
     std::string text;
-    MACO_ASSIGN(text, store_.WriteEvidence(evidence_));
+    MACO_ASSIGN(text, store_.WriteEvidence(state_, evidence_));
     MACO_TRY(store_.Append({{"event", event},
                             {"evidence_sha256", ToHex(Sha256(AsBytes(text)))},
                             {"publishable", evidence_["publishable"]}}));
@@ -317,6 +321,7 @@ Result<int> ExecuteRun(const Options& options) {
   }
   if (options.request.with_result) {
     spec.binds.push_back({store->result_path(), kResultPath, false, false});
+    spec.roots.push_back({kResultPath, true, Directory(), store->result_identity(), false});
   }
   Run run(options, *signals, std::move(*state), std::move(spec), std::move(*store));
   return run.Execute(std::move(*manager), std::move(host), std::move(timings));

@@ -9,10 +9,11 @@ namespace maco::run {
 namespace {
 
 void CheckRelease(Judgement& judge) {
-  const Json& release = judge.Observed("/release");
-  if (!release.is_object() || !release.contains("started_record") ||
-      !release["started_record"].is_number_unsigned() || release["started_record"] == 0U) {
-    judge.Blame("release.started_record", "no durable record of the start");
+  const Json& planned = judge.Document("/planned_record");
+  const Json& started = judge.Observed("/release/started_record");
+  if (!planned.is_number_unsigned() || !started.is_number_unsigned() || started == 0U ||
+      started.get<std::uint64_t>() - 1 != planned) {
+    judge.Blame("release.started_record", "no durable record of the start right after the plan's");
   }
 }
 
@@ -43,9 +44,13 @@ void CheckTarget(Judgement& judge) {
     judge.Blame("end.target.wait_status", "the guardian did not report how the target ended");
     return;
   }
+  // As wait(2) writes it: either an exit code, or a signal and whether there is a core.
   const auto raw = status.get<unsigned>();
   const unsigned signal = raw & 0x7FU;
-  const unsigned code = raw >> 8U & 0xFFU;
+  const unsigned code = raw >> 8U;
+  if (signal == 0x7FU || (signal == 0 && (raw & 0x80U) != 0) || (signal != 0 && code != 0)) {
+    judge.Blame("end.target.wait_status", "is not the status of a process that has ended");
+  }
   const Json expected = signal == 0 ? Json{{"exited", code}} : Json{{"signaled", signal}};
   const Json& outcome = judge.Document("/outcome/target");
   if (outcome != expected) {
@@ -62,6 +67,9 @@ void CheckTarget(Judgement& judge) {
 void CheckResultFile(Judgement& judge) {
   const Json& requested = judge.Document("/requested/result");
   if (requested.is_null()) {
+    if (!judge.Observed("/end/result").is_null()) {
+      judge.Blame("end.result", "was observed, but never requested");
+    }
     return;
   }
   for (const char* member : {"device", "inode"}) {

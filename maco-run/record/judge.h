@@ -9,6 +9,9 @@
 
 namespace maco::run {
 
+// The schema of the evidence document, and the domain of its signature.
+inline constexpr char kEvidenceDomain[] = "maco.evidence/1";
+
 enum class Stage {
   kGate,  // only what can be known before the target starts
   kEnd,   // everything

@@ -3,12 +3,27 @@
 #include "maco-run/record/judge_gate.h"
 
 #include <algorithm>
+#include <cerrno>
+
+#include "maco-run/record/judge.h"
 
 namespace maco::run {
 namespace {
 
 constexpr const char* kNamespaces[] = {"user", "mnt", "pid", "net", "ipc", "cgroup"};
 constexpr const char* kCapabilities[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+
+void NothingElse(Judgement& judge, const std::string& dotted, const Json& requested,
+                 const Json& observed) {
+  if (!observed.is_object()) {
+    return;
+  }
+  for (const auto& [key, value] : observed.items()) {
+    if (Member(requested, key).is_null()) {
+      judge.Blame(dotted + "." + key, "was observed, but never requested");
+    }
+  }
+}
 
 // Every requested member must be observed with the same value, and nothing else.
 void SameMembers(Judgement& judge, const std::string& name, const std::string& requested_name) {
@@ -23,21 +38,32 @@ void SameMembers(Judgement& judge, const std::string& name, const std::string& r
     return;
   }
   for (const auto& [key, expected] : requested.items()) {
-    const auto found = observed.is_object() ? observed.find(key) : observed.end();
-    if (!observed.is_object() || found == observed.end()) {
+    const Json& found = Member(observed, key);
+    if (found.is_null()) {
       judge.Blame(dotted + "." + key, "was requested, but not observed");
-    } else if (*found != expected) {
-      judge.Blame(dotted + "." + key,
-                  "is " + found->dump(-1, ' ', false, Json::error_handler_t::replace) +
-                      ", expected " + expected.dump(-1, ' ', false, Json::error_handler_t::replace));
+    } else if (found != expected) {
+      judge.Blame(dotted + "." + key, "is " + Shown(found) + ", expected " + Shown(expected));
     }
   }
-  if (observed.is_object()) {
-    for (const auto& [key, value] : observed.items()) {
-      if (!requested.contains(key)) {
-        judge.Blame(dotted + "." + key, "was observed, but never requested");
-      }
-    }
+  NothingElse(judge, dotted, requested, observed);
+}
+
+// A document that asks for nothing would prove nothing.
+void CheckRequest(Judgement& judge) {
+  if (judge.Document("/schema") != kEvidenceDomain) {
+    judge.Blame("schema", "is " + Shown(judge.Document("/schema")) + ", which is not judged here");
+  }
+  const Json& profile = judge.Document("/requested/profile");
+  if (profile != "offline-read" && profile != "offline-write" && profile != "diagnostic") {
+    judge.Blame("requested.profile", "is no profile of a verified run");
+  }
+  if (const Json& command = judge.Document("/requested/command");
+      !command.is_array() || command.empty()) {
+    judge.Blame("requested.command", "is missing");
+  }
+  if (const Json& filter = judge.Document("/requested/filter_sha256");
+      !filter.is_string() || filter.get_ref<const std::string&>().size() != 64) {
+    judge.Blame("requested.filter_sha256", "is missing");
   }
 }
 
@@ -64,11 +90,14 @@ void CheckProcesses(Judgement& judge) {
     judge.Blame("cgroup.processes", "does not hold exactly the guardian, the init and the target");
   } else {
     for (const Json* pid : {&target, &init, &outer}) {
-      if (!pid->is_number() || std::find(processes.begin(), processes.end(), *pid) ==
-                                   processes.end()) {
+      if (!pid->is_number_integer() ||
+          std::count(processes.begin(), processes.end(), *pid) != 1) {
         judge.Blame("cgroup.processes", "the guardian, the init or the target is not in it");
       }
     }
+  }
+  if (target == init || init == outer || target == outer) {
+    judge.Blame("outside.parent_pid", "the guardian, the init and the target are not three");
   }
   judge.Equal("/cgroup/populated", "populated 1");
 }
@@ -83,6 +112,8 @@ void CheckNamespaces(Judgement& judge) {
       judge.Blame(std::string("inside.namespaces.") + name, "is the host's own namespace");
     }
   }
+  // No profile promises a host name of its own; both sides must still mean the same process.
+  judge.Same("/inside/namespaces/uts", "/observations/outside/namespaces/uts");
   judge.Equal("/inside/cgroup", "0::/\n");
   judge.Same("/outside/uid_map", "/host/uid_map");
 }
@@ -98,6 +129,8 @@ void CheckPrivileges(Judgement& judge) {
   judge.Same("/inside/status/Seccomp_filters", "/observations/outside/status/Seccomp_filters");
   judge.Same("/outside/status/Uid", "/host/uid");
   judge.Same("/inside/status/Uid", "/host/uid");
+  // The manager's group may differ from ours (newgrp): the two sides are compared.
+  judge.Same("/inside/status/Gid", "/observations/outside/status/Gid");
 }
 
 void CheckLimits(Judgement& judge) {
@@ -110,58 +143,81 @@ void CheckLimits(Judgement& judge) {
   SameMembers(judge, "cgroup/files", "cgroup");
 }
 
-// The observation of a path by its exact name: a pointer would split at its slashes.
-const Json* Find(const Json& object, const std::string& key) {
-  if (!object.is_object()) {
-    return nullptr;
+bool SameFile(const Json& a, const Json& b) {
+  for (const char* member : {"device", "inode"}) {
+    if (!Member(a, member).is_number_unsigned() || Member(a, member) != Member(b, member)) {
+      return false;
+    }
   }
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
+  return true;
 }
 
 void CheckRoot(Judgement& judge, const std::string& path, const Json& requested,
-               const Json* observed) {
+               const Json& observed) {
   const std::string name = "inside.roots." + path;
-  if (observed == nullptr || !observed->is_object()) {
-    judge.Blame(name, "was not observed");
+  if (Member(observed, "os_errno") != 0U) {
+    judge.Blame(name, observed.is_null() ? "was not observed" : "is not there inside");
     return;
   }
-  if (observed->value("os_errno", Json(-1)) != 0U) {
-    judge.Blame(name, "is not there inside");
-    return;
+  const Json& access = Member(requested, "access");
+  if ((access != "ro" && access != "rw") || Member(observed, "access") != access) {
+    judge.Blame(name, "is mounted " + Shown(Member(observed, "access")) + ", expected " +
+                          Shown(access));
   }
-  if (observed->value("access", Json()) != requested.value("access", Json("?"))) {
-    judge.Blame(name, "is not mounted " + requested.value("access", std::string("as requested")));
-  }
-  for (const char* member : {"device", "inode"}) {
-    if (requested.contains(member) &&
-        observed->value(member, Json()) != requested.value(member, Json(-1))) {
-      judge.Blame(name, std::string("is another file inside (") + member + " differs)");
-    }
+  if (!SameFile(requested, observed)) {
+    judge.Blame(name, "is another file inside (device or inode differs)");
   }
 }
 
 void CheckRoots(Judgement& judge) {
   const Json& requested = judge.Document("/requested/roots");
   const Json& observed = judge.Observed("/inside/roots");
-  if (!requested.is_object()) {
-    judge.Blame("inside.roots", "nothing was requested");
+  if (!requested.is_object() || !observed.is_object()) {
+    judge.Blame("inside.roots", "was not requested, or not observed");
     return;
   }
   for (const auto& [path, wanted] : requested.items()) {
-    CheckRoot(judge, path, wanted, Find(observed, path));
+    CheckRoot(judge, path, wanted, Member(observed, path));
   }
+  NothingElse(judge, "inside.roots", requested, observed);
   for (const char* member : {"device", "inode", "path"}) {
     judge.Same(std::string("/inside/directory/") + member,
                std::string("/requested/directory/") + member);
   }
 }
 
-// Whether a file system is one that the host has not mounted: an empty private one.
-bool IsFresh(const Judgement& judge, const Json& device) {
-  const Json& devices = judge.Document("/host/devices");
-  return devices.is_array() &&
-         std::find(devices.begin(), devices.end(), device) == devices.end();
+// Whether it is what the user manager binds over an inaccessible path, and closed to the target.
+bool IsInaccessibleNode(const Judgement& judge, const Json& inside) {
+  const Json& nodes = judge.Document("/host/inaccessible");
+  return Member(inside, "open_errno") == static_cast<unsigned>(EACCES) && nodes.is_array() &&
+         std::any_of(nodes.begin(), nodes.end(),
+                     [&](const Json& node) { return SameFile(node, inside); });
+}
+
+// Whether it lies in an empty private file system, which the host has not mounted.
+bool IsPrivate(const Judgement& judge, const std::string& path, const Json& inside) {
+  const Json& open_errno = Member(inside, "open_errno");
+  const auto device = FreshDevice(judge, path);
+  return (open_errno == 0U || open_errno == static_cast<unsigned>(EACCES)) && device &&
+         Member(inside, "device") == *device && Member(inside, "inode").is_number_unsigned();
+}
+
+void CheckMask(Judgement& judge, const std::string& path, const Json& outside,
+               const Json& inside) {
+  const std::string name = "inside.masks." + path;
+  const Json& os_errno = Member(inside, "os_errno");
+  for (const int unreachable : {ENOENT, EACCES, ENOTDIR}) {
+    if (os_errno == static_cast<unsigned>(unreachable)) {
+      return;
+    }
+  }
+  if (os_errno != 0U) {
+    judge.Blame(name, "was not observed");
+  } else if (SameFile(outside, inside)) {
+    judge.Blame(name, "is still visible inside the unit");
+  } else if (!IsInaccessibleNode(judge, inside) && !IsPrivate(judge, path, inside)) {
+    judge.Blame(name, "something of the host is in its place");
+  }
 }
 
 void CheckMasks(Judgement& judge) {
@@ -172,31 +228,9 @@ void CheckMasks(Judgement& judge) {
     return;
   }
   for (const auto& [path, outside] : requested.items()) {
-    const std::string name = "inside.masks." + path;
-    const Json* inside = Find(observed, path);
-    if (inside == nullptr || !inside->is_object()) {
-      judge.Blame(name, "was not observed");
-      continue;
-    }
-    const Json os_errno = inside->value("os_errno", Json());
-    if (!os_errno.is_number_unsigned()) {
-      judge.Blame(name, "was not observed");
-      continue;
-    }
-    if (os_errno != 0U) {
-      continue;  // nothing can be reached there
-    }
-    const bool same = inside->value("device", Json()) == outside.value("device", Json(-1)) &&
-                      inside->value("inode", Json()) == outside.value("inode", Json(-1));
-    const bool known = inside->value("device", Json()).is_number_unsigned() &&
-                       inside->value("inode", Json()).is_number_unsigned();
-    if (same || !known) {
-      judge.Blame(name, "is still visible inside the unit");
-    } else if (inside->value("open_errno", Json()) != 13U /* EACCES */ &&
-               !IsFresh(judge, inside->value("device", Json()))) {
-      judge.Blame(name, "something of the host is readable in its place");
-    }
+    CheckMask(judge, path, outside, Member(observed, path));
   }
+  NothingElse(judge, "inside.masks", requested, observed);
 }
 
 void CheckDescriptors(Judgement& judge) {
@@ -211,6 +245,7 @@ void CheckScans(Judgement& judge) {
 }  // namespace
 
 void JudgeGate(Judgement& judge) {
+  CheckRequest(judge);
   CheckUnit(judge);
   SameMembers(judge, "properties", "properties");
   CheckProcesses(judge);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "libcommon/base/text.h"
 #include "libcommon/os/mountinfo.h"
 #include "maco-run/record/judge_gate.h"
 #include "maco-run/spec/run_spec.h"
@@ -20,32 +21,49 @@ std::set<std::string> Strings(const Json& list) {
   return out;
 }
 
+// What the host has mounted; nothing is told apart without it.
+class HostDevices {
+ public:
+  explicit HostDevices(const Judgement& judge) {
+    const Json& devices = judge.Document("/host/devices");
+    for (const auto& device : devices.is_array() ? devices : Json::array()) {
+      if (!device.is_number_unsigned()) {
+        known_.clear();
+        return;
+      }
+      known_.insert(device.get<std::uint64_t>());
+    }
+  }
+
+  // Whether the host does not have it: a file system of the unit's own.
+  bool Lacks(std::uint64_t device) const { return !known_.empty() && !known_.contains(device); }
+
+ private:
+  std::set<std::uint64_t> known_;
+};
+
 // Whether a mount that is not read-only may be there.
 class WritableRule {
  public:
   explicit WritableRule(const Judgement& judge)
       : granted_(Strings(judge.Document("/requested/writable"))),
         private_(Strings(judge.Document("/requested/private"))),
-        known_(judge.Document("/host/devices").is_array()) {
-    for (const auto& device : known_ ? judge.Document("/host/devices") : Json::array()) {
-      if (device.is_number_unsigned()) {
-        host_devices_.insert(device.get<std::uint64_t>());
-      }
-    }
-  }
+        roots_(judge.Document("/requested/roots")),
+        host_(judge) {}
 
   bool Allows(const Mount& mount) const {
-    if (granted_.contains(mount.point)) {
+    const std::string point = EscapeControl(mount.point);
+    if (granted_.contains(point) && Member(Member(roots_, point), "access") == "rw") {
       return true;  // its identity is checked with the roots
     }
     if (mount.type == "devtmpfs" || mount.type == "tmpfs") {
-      if (IsHarmlessDevice(mount.point) && mount.root != "/") {
+      if (IsHarmlessDevice(mount.point) && "/dev" + mount.root == mount.point) {
         return true;
       }
     }
     // What is private must be a file system that the host does not have mounted.
-    const bool fresh = known_ && !host_devices_.contains(mount.device);
-    if (private_.contains(mount.point)) {
+    const bool fresh = host_.Lacks(mount.device);
+    if (private_.contains(point)) {
       return fresh && mount.type == "tmpfs" && mount.root == "/";
     }
     return fresh && ((mount.type == "proc" && mount.point == "/proc") ||
@@ -57,8 +75,8 @@ class WritableRule {
  private:
   std::set<std::string> granted_;
   std::set<std::string> private_;
-  bool known_;
-  std::set<std::uint64_t> host_devices_;
+  const Json& roots_;
+  HostDevices host_;
 };
 
 Result<MountTable> Table(const Json& lines) {
@@ -78,6 +96,15 @@ bool SameMount(const Mount& a, const Mount& b) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> FreshDevice(const Judgement& judge, const std::string& path) {
+  const auto table = Table(judge.Observed("/inside/mounts"));
+  const Mount* mount = table ? table->Covering(path) : nullptr;
+  if (mount == nullptr || !HostDevices(judge).Lacks(mount->device)) {
+    return std::nullopt;
+  }
+  return mount->device;
+}
 
 void JudgeMounts(Judgement& judge) {
   const auto table = Table(judge.Observed("/inside/mounts"));

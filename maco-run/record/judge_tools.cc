@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "libcommon/base/text.h"
+
 namespace maco::run {
 namespace {
 
@@ -12,6 +14,10 @@ std::string Dotted(std::string_view pointer) {
   std::ranges::replace(out, '/', '.');
   return out;
 }
+
+const Json kNothing;
+
+}  // namespace
 
 std::string Shown(const Json& value) {
   constexpr std::size_t kMaxShown = 160;
@@ -24,9 +30,13 @@ std::string Shown(const Json& value) {
   return text;
 }
 
-const Json kNothing;
-
-}  // namespace
+const Json& Member(const Json& value, const std::string& name) {
+  if (!value.is_object()) {
+    return kNothing;
+  }
+  const auto found = value.find(name);
+  return found == value.end() ? kNothing : *found;
+}
 
 const Json& Judgement::Document(const std::string& pointer) const {
   // Walked by hand: json_pointer throws on members that are not there.
@@ -34,15 +44,7 @@ const Json& Judgement::Document(const std::string& pointer) const {
   std::size_t start = 1;
   while (start <= pointer.size()) {
     const std::size_t end = std::min(pointer.find('/', start), pointer.size());
-    const std::string name = pointer.substr(start, end - start);
-    if (!at->is_object()) {
-      return kNothing;
-    }
-    const auto found = at->find(name);
-    if (found == at->end()) {
-      return kNothing;
-    }
-    at = &*found;
+    at = &Member(*at, pointer.substr(start, end - start));
     start = end + 1;
   }
   return *at;
@@ -68,7 +70,7 @@ void Judgement::Same(const std::string& pointer, const std::string& document_poi
 }
 
 void Judgement::Blame(std::string_view observation, std::string_view why) {
-  reasons_.push_back(std::string(observation) + ": " + std::string(why));
+  reasons_.push_back(EscapeControl(observation) + ": " + EscapeControl(why));
 }
 
 }  // namespace maco::run

@@ -9,6 +9,12 @@
 
 namespace maco::run {
 
+// A member of any value; null where there is none.
+const Json& Member(const Json& value, const std::string& name);
+
+// A value for a reason: one line, not too long.
+std::string Shown(const Json& value);
+
 class Judgement {
  public:
   explicit Judgement(const Json& document) : document_(document) {}
@@ -22,6 +28,7 @@ class Judgement {
   // The observation must be there and equal the member of the document.
   void Same(const std::string& pointer, const std::string& document_pointer);
 
+  // Escapes control bytes and what is no UTF-8, so that the reasons can be signed and printed.
   void Blame(std::string_view observation, std::string_view why);
   std::vector<std::string> TakeReasons() { return std::move(reasons_); }
 

@@ -9,6 +9,7 @@
 
 #include "libcommon/base/text.h"
 #include "libcommon/os/bounded_read.h"
+#include "libcommon/os/directory.h"
 #include "libcommon/os/mountinfo.h"
 #include "libcommon/os/proc_status.h"
 #include "maco-run/spec/compose.h"
@@ -82,6 +83,20 @@ Result<std::uint64_t> ParentOf(const std::string& status) {
     return Fail(Code::kInvalid, "a process status names no parent");
   }
   return *parent;
+}
+
+// The nodes that the user manager binds over inaccessible paths; it makes them when it starts.
+Json InaccessibleNodes() {
+  Json out = Json::array();
+  const auto directory = Directory::OpenPath("/run/user/" + std::to_string(geteuid()) +
+                                             "/systemd/inaccessible");
+  for (const char* name : {"reg", "dir", "fifo", "sock", "chr", "blk"}) {
+    const auto node = directory ? directory->Stat(name) : Fail(Code::kNotFound, "");
+    if (node) {
+      out.push_back({{"device", node->device}, {"inode", node->inode}});
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -192,6 +207,7 @@ Result<Json> DescribeHost(const std::string& systemd_version) {
     devices.insert(mount.device);
   }
   out["devices"] = devices;
+  out["inaccessible"] = InaccessibleNodes();
   std::string status;
   MACO_ASSIGN(status, ReadPath("/proc/self/status", kMaxProcBytes));
   StatusFields fields;

@@ -11,6 +11,7 @@
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/os/atomic_file.h"
+#include "maco-run/record/judge.h"
 
 namespace maco::run {
 namespace {
@@ -45,8 +46,6 @@ Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run
     return Fail(std::move(journal).error());
   }
   RunStore store(std::move(*journal));
-  store.state_ = &state;
-  store.run_id_ = run_id;
   store.run_ = std::move(run);
   MACO_ASSIGN(store.trusted_, store.run_.Create("trusted", 0700));
   MACO_ASSIGN(store.incoming_, store.run_.Create("incoming", 0700));
@@ -71,9 +70,9 @@ Result<std::uint64_t> RunStore::Append(Json event) {
   return journal_.Append(AsBytes(text), Durability::kRecordAndHead);
 }
 
-Result<std::string> RunStore::WriteEvidence(const Json& evidence) {
+Result<std::string> RunStore::WriteEvidence(const StateRoot& state, const Json& evidence) {
   std::string text;
-  MACO_ASSIGN(text, SignDocument(evidence, state_->key(), kEvidenceDomain, state_->repository_id()));
+  MACO_ASSIGN(text, SignDocument(evidence, state.key(), kEvidenceDomain, state.repository_id()));
   MACO_TRY(WriteAtomically(trusted_, kEvidenceName, AsBytes(text)));
   return text;
 }

@@ -22,9 +22,9 @@ class RunStore {
   // Appends an event to the journal; it and the head are durable when this returns (JRN-02).
   Result<std::uint64_t> Append(Json event);
 
-  // Signs the document and puts it in the place that was reserved for it, durably; returns the
-  // signed text. Errors: kInvalid, kLimit, kIo.
-  Result<std::string> WriteEvidence(const Json& evidence);
+  // Signs the document with the key of `state` and puts it in the place that was reserved for it,
+  // durably; returns the signed text. Errors: kInvalid, kLimit, kIo.
+  Result<std::string> WriteEvidence(const StateRoot& state, const Json& evidence);
 
   Result<void> Close();
 
@@ -40,8 +40,6 @@ class RunStore {
  private:
   explicit RunStore(LogWriter journal) : journal_(std::move(journal)) {}
   LogWriter journal_;
-  const StateRoot* state_ = nullptr;
-  std::string run_id_;
   Directory run_;
   Directory trusted_;
   Directory incoming_;
@@ -51,7 +49,5 @@ class RunStore {
   FileIdentity result_identity_;
   std::string result_path_;
 };
-
-inline constexpr char kEvidenceDomain[] = "maco.evidence/1";
 
 }  // namespace maco::run

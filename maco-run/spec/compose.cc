@@ -54,7 +54,11 @@ void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
   out.push_back({"TemporaryFileSystem", covers});
   out.push_back({"BindPaths", spec.binds});
   out.push_back({"BindReadOnlyPaths", spec.read_only_binds});
-  out.push_back({"ReadOnlyPaths", spec.read_only_inside});
+  std::vector<std::string> read_only;
+  for (const auto& inside : spec.read_only_inside) {
+    read_only.push_back(inside.path);
+  }
+  out.push_back({"ReadOnlyPaths", read_only});
   out.push_back({"InaccessiblePaths", hidden});
 }
 
@@ -81,11 +85,10 @@ Json RequestedPaths(const RunSpec& spec) {
     entry["access"] = root.writable ? "rw" : "ro";
     roots[EscapeControl(root.path)] = entry;
   }
-  for (const auto& path : spec.read_only_inside) {
-    // Only their access is fixed: the identity of a file may change with every commit.
-    if (!roots.contains(EscapeControl(path))) {
-      roots[EscapeControl(path)] = {{"access", "ro"}};
-    }
+  for (const auto& inside : spec.read_only_inside) {
+    Json entry = Identity(inside.identity);
+    entry["access"] = "ro";
+    roots[EscapeControl(inside.path)] = entry;
   }
   return roots;
 }
@@ -135,9 +138,9 @@ LaunchPlan ComposePlan(const RunSpec& spec) {
   for (const auto& root : spec.roots) {
     plan.roots.push_back(root.path);
   }
-  for (const auto& path : spec.read_only_inside) {
-    if (std::ranges::find(plan.roots, path) == plan.roots.end()) {
-      plan.roots.push_back(path);
+  for (const auto& inside : spec.read_only_inside) {
+    if (std::ranges::find(plan.roots, inside.path) == plan.roots.end()) {
+      plan.roots.push_back(inside.path);
     }
   }
   for (const auto& mask : spec.masks) {

@@ -232,7 +232,9 @@ class Resolver {
       struct stat st {};
       if (root.writable && lstat(link.c_str(), &st) == 0 && !S_ISLNK(st.st_mode) &&
           link != where_.common_dir) {
-        spec_.read_only_inside.push_back(link);
+        FileIdentity identity;
+        MACO_ASSIGN(identity, IdentityOfPath(link));
+        spec_.read_only_inside.push_back({link, identity});
       }
     }
     for (const auto& path : paths) {
@@ -245,7 +247,7 @@ class Resolver {
       if (outer == spec_.roots.end()) {
         spec_.read_only_binds.push_back({root.path, root.path, false, false});
       } else if (outer->writable) {
-        spec_.read_only_inside.push_back(root.path);
+        spec_.read_only_inside.push_back({root.path, root.identity});
       }
       spec_.roots.push_back(std::move(root));
     }

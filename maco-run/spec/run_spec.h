@@ -30,6 +30,12 @@ struct Mask {
   bool by_tmpfs = false;  // lies in a directory that an empty file system covers
 };
 
+// A path in a writable root that stays read-only.
+struct ReadOnlyPath {
+  std::string path;
+  FileIdentity identity;
+};
+
 // A directory that is covered by an empty private file system.
 struct PrivateDirectory {
   std::string path;
@@ -49,7 +55,7 @@ struct RunSpec {
   std::vector<std::string> added_variables;  // "NAME=value", the caller's
   std::vector<std::string> environment;      // the whole of it
   std::vector<Root> roots;
-  std::vector<std::string> read_only_inside;  // in a writable root, stays read-only
+  std::vector<ReadOnlyPath> read_only_inside;
   std::vector<Mask> masks;
   std::vector<PrivateDirectory> private_directories;
   std::vector<BindMount> binds;            // read-write
