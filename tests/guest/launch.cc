@@ -31,6 +31,7 @@ int ExitStatus(int status) {
 
 [[noreturn]] void ExecProgram(char** argv, const sigset_t& handled) {
   sigprocmask(SIG_UNBLOCK, &handled, nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // should we be killed ourselves
   execvp(argv[0], argv);
   fprintf(stderr, "launch: %s: %s\n", argv[0], strerror(errno));
   _exit(127);

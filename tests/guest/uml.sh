@@ -44,5 +44,6 @@ prepare_uml() {
     ln -s "$cached" "$run_dir/initrd"
     mkdir -m 700 "$run_dir/uml"
     ((EUID != 0)) || chown -R "$guest_uid:$guest_uid" "$run_dir/uml" "$run_dir/control"
-    engine_command=(env HOME="$run_dir/uml" "${uml_identity[@]}" linux.uml "${parameters[@]}")
+    # The guest's memory is a file. Left to itself, UML puts it on a tmpfs.
+    engine_command=(env -u TMPDIR -u TMP -u TEMP HOME="$run_dir/uml" "${uml_identity[@]}" linux.uml "${parameters[@]}")
 }
