@@ -300,7 +300,7 @@ Result<int> ExecuteRun(const Options& options) {
   MACO_ASSIGN(host, DescribeHost(version));
   timings.Mark("connected");
   Surroundings surroundings;
-  MACO_ASSIGN(surroundings, FindSurroundings(options.request));
+  MACO_ASSIGN(surroundings, FindSurroundings());
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(surroundings.common_dir));
   auto state = StateRoot::Open(common_dir);

@@ -10,8 +10,7 @@
 #include <cstdlib>
 
 #include "libcommon/auth/state_root.h"
-#include "libcommon/base/text.h"
-#include "libcommon/os/spawn.h"
+#include "libcommon/git/repository.h"
 
 namespace maco::run {
 namespace {
@@ -41,22 +40,17 @@ Result<std::string> GuardianPath() {
 
 }  // namespace
 
-Result<Surroundings> FindSurroundings(const Request& /*request*/) {
+Result<Surroundings> FindSurroundings() {
   Surroundings out;
   MACO_ASSIGN(out.current_directory, CurrentDirectory());
   MACO_ASSIGN(out.guardian, GuardianPath());
   const passwd* user = getpwuid(geteuid());
   out.home = user != nullptr ? user->pw_dir : "";
-  SpawnRequest git;
-  git.program = "/usr/bin/git";
-  git.arguments = {"rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"};
-  SpawnResult result;
-  MACO_ASSIGN(result, RunProgram(git));
-  const auto lines = Split(result.output, '\n');
-  if (lines.size() < 4) return Fail(Code::kNotFound, "not a git repository");
-  out.git_dir = lines[0];
-  out.common_dir = lines[1];
-  out.worktree = lines[2];
+  Repository repository;
+  MACO_ASSIGN(repository, FindRepository());
+  out.git_dir = std::move(repository.git_dir);
+  out.common_dir = std::move(repository.common_dir);
+  out.worktree = std::move(repository.worktree);
   out.state_root = out.common_dir + "/" + kStateRootName;
   return out;
 }

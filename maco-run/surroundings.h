@@ -1,11 +1,11 @@
 // Where maco-run stands: the repository, the user's home, its own guardian.
-// Errors: kNotFound, kPermission, kIo.
+// Errors: kNotFound (no repository, no guardian), those of FindRepository, kIo.
 #pragma once
 #include "libcommon/base/result.h"
 #include "maco-run/spec/resolve.h"
 
 namespace maco::run {
 
-Result<Surroundings> FindSurroundings(const Request& request);
+Result<Surroundings> FindSurroundings();
 
 }  // namespace maco::run
