@@ -14,6 +14,9 @@ namespace {
 
 // Space, tab, newline, backslash and '#' come as three octal digits.
 std::optional<std::string> Unescape(std::string_view text) {
+  if (text.find('\\') == std::string_view::npos) {
+    return std::string(text);
+  }
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\') {
@@ -86,6 +89,8 @@ std::optional<Mount> ParseLine(std::string_view line) {
                std::move(*source)};
 }
 
+const std::vector<std::size_t> kNoChildren;
+
 bool HasOption(std::string_view list, std::string_view option) {
   for (const auto field : Split(list, ',')) {
     if (field == option) {
@@ -129,30 +134,40 @@ Result<MountTable> MountTable::Parse(std::string_view text) {
     }
     table.mounts_.push_back(std::move(*mount));
   }
+  table.Index();
   return table;
 }
 
-const Mount* MountTable::Root() const {
-  // The first one at "/" whose parent is outside the table (or itself), then what covers it.
+void MountTable::Index() {
   std::unordered_set<std::uint64_t> ids;
   for (const auto& mount : mounts_) {
     ids.insert(mount.id);
   }
-  for (const auto& mount : mounts_) {
-    if (mount.point == "/" && (!ids.contains(mount.parent) || mount.parent == mount.id)) {
-      return &mount;
+  for (std::size_t i = 0; i < mounts_.size(); ++i) {
+    const Mount& mount = mounts_[i];
+    if (mount.parent != mount.id) {
+      children_[mount.parent].push_back(i);
+    }
+    // The first one at "/" whose parent is outside the table (or itself).
+    if (!root_ && mount.point == "/" &&
+        (!ids.contains(mount.parent) || mount.parent == mount.id)) {
+      root_ = i;
     }
   }
-  return nullptr;
 }
 
 const Mount* MountTable::Covering(std::string_view path) const {
-  const Mount* at = Root();
+  if (!root_) {
+    return nullptr;
+  }
+  const Mount* at = &mounts_[*root_];
   // Each step goes to the child that a walk meets first: the one with the shortest mount point.
-  for (std::size_t steps = 0; at != nullptr && steps <= mounts_.size(); ++steps) {
+  for (std::size_t steps = 0; steps <= mounts_.size(); ++steps) {
+    const auto children = children_.find(at->id);
     const Mount* next = nullptr;
-    for (const auto& mount : mounts_) {
-      if (mount.parent == at->id && mount.id != at->id && PathIsWithin(path, mount.point) &&
+    for (const std::size_t child : children == children_.end() ? kNoChildren : children->second) {
+      const Mount& mount = mounts_[child];
+      if (PathIsWithin(path, mount.point) &&
           (next == nullptr || mount.point.size() < next->point.size())) {
         next = &mount;
       }

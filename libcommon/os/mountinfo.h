@@ -2,8 +2,10 @@
 // Source: proc(5), /proc/PID/mountinfo. Bounds: 4 MiB, 65,536 mounts.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "libcommon/base/result.h"
@@ -43,8 +45,10 @@ class MountTable {
   std::vector<const Mount*> Visible() const;
 
  private:
-  const Mount* Root() const;
+  void Index();
   std::vector<Mount> mounts_;
+  std::optional<std::size_t> root_;  // the first mount of the walk
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> children_;  // by id of the parent
 };
 
 // Whether `path` is `ancestor` or lies below it, by components. Both absolute and normalized.
