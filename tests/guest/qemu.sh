@@ -36,13 +36,13 @@ unpack_kernel() {
 
 start_virtiofsd() {
     local attempt
-    start "$virtiofsd" --socket-path="$run_dir/virtiofs" \
+    start virtiofsd "$virtiofsd" --socket-path="$run_dir/virtiofs" \
         -o source=/ -o cache=always -o sandbox=chroot
     for ((attempt = 0; attempt < 500; attempt++)); do
         [[ ! -S $run_dir/virtiofs ]] || return 0
         sleep 0.02
     done
-    fail "$EX_UNAVAILABLE" "virtiofsd does not start: $(tail -n 1 "$run_dir/log")"
+    fail "$EX_UNAVAILABLE" "virtiofsd does not start: $(tail -n 1 "$run_dir/virtiofsd.log")"
 }
 
 prepare_qemu() {
