@@ -46,6 +46,7 @@ class ByteReader {
   std::uint64_t U64() { return Integer(8); }
   std::span<const std::uint8_t> Raw(std::size_t length);
   std::string String(std::size_t limit);
+  void Fail() { ok_ = false; }  // for a caller that met a value out of its range
   bool ok() const { return ok_; }
   bool AtEnd() const { return ok_ && in_.empty(); }
   std::size_t remaining() const { return in_.size(); }

@@ -26,10 +26,13 @@ void PutList(ByteWriter& out, const std::vector<std::string>& list) {
 std::vector<std::string> GetList(ByteReader& in) {
   const std::uint32_t count = in.U32();
   std::vector<std::string> list;
-  for (std::uint32_t i = 0; in.ok() && i < count && i < kMaxArguments; ++i) {
+  if (count > kMaxArguments) {
+    in.Fail();
+  }
+  for (std::uint32_t i = 0; in.ok() && i < count; ++i) {
     list.push_back(in.String(kMaxPlanString));
   }
-  return list.size() == count ? list : std::vector<std::string>{};
+  return list;
 }
 
 bool HasZero(const std::vector<std::string>& list) {
