@@ -4,11 +4,16 @@
 
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
+#include "libcommon/os/fd.h"
 #include "maco-run/options.h"
 #include "maco-run/run.h"
 
 int main(int argc, char** argv) {
   constexpr char kTool[] = "maco-run";
+  if (const auto claimed = maco::ClaimStandardDescriptors(); !claimed) {
+    maco::Report(kTool, claimed.error());
+    return maco::kExitNotStarted;
+  }
   const auto options = maco::run::ParseOptions(argc, argv);
   if (!options) {
     maco::Report(kTool, options.error());

@@ -35,14 +35,20 @@ cxxopts::Options Table() {
 struct SizeOption {
   const char* name;
   std::uint64_t Limits::*field;
+  bool bytes;  // a suffix is allowed
 };
 
 constexpr SizeOption kSizes[] = {
-    {"memory", &Limits::memory_bytes},       {"tasks", &Limits::tasks},
-    {"cpu", &Limits::cpu_percent},           {"nofile", &Limits::open_files},
-    {"fsize", &Limits::file_bytes},          {"tmp", &Limits::temporary_bytes},
-    {"timeout", &Limits::timeout_seconds},   {"output-limit", &Limits::output_bytes},
-    {"result-limit", &Limits::result_bytes}, {"scan-entries", &Limits::scan_entries},
+    {"memory", &Limits::memory_bytes, true},
+    {"tasks", &Limits::tasks, false},
+    {"cpu", &Limits::cpu_percent, false},
+    {"nofile", &Limits::open_files, false},
+    {"fsize", &Limits::file_bytes, true},
+    {"tmp", &Limits::temporary_bytes, true},
+    {"timeout", &Limits::timeout_seconds, false},
+    {"output-limit", &Limits::output_bytes, true},
+    {"result-limit", &Limits::result_bytes, true},
+    {"scan-entries", &Limits::scan_entries, false},
 };
 
 // cxxopts splits list values at commas; here every value is one value.
@@ -62,10 +68,10 @@ Result<void> TakeSizes(const cxxopts::ParseResult& parsed, Limits& limits) {
       continue;
     }
     const std::string text = parsed[size.name].as<std::string>();
-    const auto value = ParseSize(text);
+    const auto value = size.bytes ? ParseSize(text) : ParseUint(text);
     if (!value) {
       return Fail(Code::kUsage, "--" + std::string(size.name) + " '" + text + "' is not a number",
-                  "digits, with k, m, g or t after them");
+                  size.bytes ? "digits, with k, m, g or t after them" : "digits only");
     }
     limits.*size.field = *value;
   }
@@ -110,6 +116,12 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
   MACO_TRY(TakeVariables(parsed, options.request));
   MACO_TRY(TakeSizes(parsed, options.request.limits));
   options.json = parsed.count("json") != 0;
+  if (options.json && parsed.count("evidence-fd") != 0) {
+    return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
+  }
+  if (parsed.count("result-limit") != 0 && parsed.count("result") == 0) {
+    return Fail(Code::kUsage, "--result-limit needs --result");
+  }
   if (parsed.count("result") != 0) {
     options.result_file = parsed["result"].as<std::string>();
     options.request.with_result = true;

@@ -37,7 +37,7 @@ Result<void> CheckResultPath(const std::string& path) {
   return {};
 }
 
-Json DescribeResultFile(const RunStore& store) {
+Json DescribeResultFile(const RunStore& store, std::uint64_t limit) {
   const auto identity = IdentityOf(store.result());
   if (!identity) {
     return Json::object();
@@ -46,6 +46,7 @@ Json DescribeResultFile(const RunStore& store) {
           {"inode", identity->inode},
           {"links", identity->links},
           {"mode", identity->mode},
+          {"within_limit", identity->size <= limit},
           {"name_leads_to_it", store.ResultNameLeadsToIt()}};
 }
 

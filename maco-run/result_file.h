@@ -13,8 +13,8 @@ namespace maco::run {
 // The path must be new, in a directory that exists. Errors: kExists, kNotFound, kInvalid.
 Result<void> CheckResultPath(const std::string& path);
 
-// What became of the result file, for the evidence.
-Json DescribeResultFile(const RunStore& store);
+// What became of the result file, for the evidence. `limit` is in bytes.
+Json DescribeResultFile(const RunStore& store, std::uint64_t limit);
 
 // Its size now, 0 if it cannot be told.
 std::uint64_t ResultSize(const RunStore& store);

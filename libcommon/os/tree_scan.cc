@@ -10,9 +10,13 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <string_view>
+
+#include "libcommon/os/bounded_read.h"
+#include "libcommon/os/mountinfo.h"
 
 namespace maco {
 namespace {
@@ -52,6 +56,7 @@ class Scanner {
 
   Result<void> Run() {
     MACO_ASSIGN(origin_, root_.Identity());
+    MACO_TRY(RefuseMountsBelow());
     buffer_ = std::make_unique<std::array<char, kBufferBytes>>();
     pending_.push_back('\0');  // the root itself: an empty relative path
     while (!pending_.empty()) {
@@ -61,6 +66,33 @@ class Scanner {
   }
 
  private:
+  // A file that is a mount point looks like any other in its directory, so the mount table is asked.
+  Result<void> RefuseMountsBelow() const {
+    std::array<char, PATH_MAX> path{};
+    const std::string link = "/proc/self/fd/" + std::to_string(root_.fd());
+    const ssize_t length = readlink(link.c_str(), path.data(), path.size());
+    if (length < 0) {
+      return FailOs(errno, "find the path of a descriptor");
+    }
+    const std::string_view root(path.data(), static_cast<std::size_t>(length));
+    std::string text;
+    MACO_ASSIGN(text, ReadPath("/proc/self/mountinfo", kMaxMountinfoBytes));
+    MountTable table;
+    MACO_ASSIGN(table, MountTable::Parse(text));
+    for (const auto& mount : table.mounts()) {
+      if (mount.point != root && PathIsWithin(mount.point, root) &&
+          table.Covering(mount.point) == &mount) {
+        return OnAnotherMount(mount.point);
+      }
+    }
+    return {};
+  }
+
+  static tl::unexpected<Error> OnAnotherMount(const std::string& path) {
+    return Fail(Code::kRefused, "'" + path + "' lies on another filesystem or mount",
+                "unmount it, or run in a directory without it");
+  }
+
   std::string Pop() {
     pending_.pop_back();
     const std::size_t start = pending_.rfind('\0') + 1;  // npos + 1 is 0
@@ -81,8 +113,7 @@ class Scanner {
     FileIdentity identity;
     MACO_ASSIGN(identity, directory->Identity());
     if (identity.device != origin_.device || identity.mount_id != origin_.mount_id) {
-      return Fail(Code::kRefused, "'" + Full(relative) + "' lies on another filesystem or mount",
-                  "unmount it, or run in a directory without it");
+      return OnAnotherMount(Full(relative));
     }
     for (;;) {
       const long n = syscall(SYS_getdents64, directory->fd(), buffer_->data(), buffer_->size());
@@ -101,8 +132,7 @@ class Scanner {
       return {};  // it went away or changed its kind since its name was read; the next pass sees it
     }
     if (error.os_errno == EXDEV) {
-      return Fail(Code::kRefused, "'" + Full(relative) + "' lies on another mount",
-                  "unmount it, or run in a directory without it");
+      return OnAnotherMount(Full(relative));
     }
     error.message = "cannot scan '" + Full(relative) + "': " + error.message;
     return Fail(std::move(error));
@@ -119,7 +149,7 @@ class Scanner {
       if (++counts_.entries > limits_.entries) {
         return Fail(Code::kLimit,
                     "'" + name_ + "' holds more than " + std::to_string(limits_.entries) + " entries",
-                    "raise maco.run.scanEntries, or run in a smaller directory");
+                    "raise the limit with --scan-entries, or run in a smaller directory");
       }
       MACO_TRY(Entry(directory, relative, entry_name, ModeOfType(entry->type)));
     }

@@ -55,6 +55,11 @@ Result<Bytes> EncodePlan(const LaunchPlan& plan) {
     if (list->size() > kMaxArguments) {
       return Fail(Code::kLimit, "more than 16384 arguments, variables or paths");
     }
+    for (const auto& text : *list) {
+      if (text.size() > kMaxPlanString) {
+        return Fail(Code::kLimit, "an argument, variable or path is larger than 1 MiB");
+      }
+    }
     PutList(out, *list);
   }
   for (const auto* text : {&plan.search_path, &plan.directory, &plan.home}) {

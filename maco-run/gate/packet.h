@@ -39,8 +39,8 @@ struct Packet {
 Result<void> SendPacket(int socket, PacketKind kind, std::span<const std::uint8_t> body,
                         std::span<const int> descriptors = {});
 
-// Waits for one packet. A peer that is gone is no error: end_of_stream is set. Errors: kInvalid
-// (an empty or cut packet), kIo.
+// Waits for one packet. A peer that is gone, or an empty packet, is no error: end_of_stream is set.
+// Errors: kInvalid (a packet that was cut), kIo.
 Result<Packet> ReceivePacket(int socket);
 
 }  // namespace maco::run

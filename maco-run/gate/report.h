@@ -14,7 +14,7 @@ namespace maco::run {
 
 inline constexpr std::size_t kMaxReportBytes = 16UL << 20U;
 
-// One path as the target would meet it. `os_errno` is that of statx(2); the rest is then zero.
+// One path as the target would meet it. `os_errno` is that of stat(2) or statvfs(3); the rest is then zero.
 struct PathReport {
   std::string path;
   std::uint32_t os_errno = 0;

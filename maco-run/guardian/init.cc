@@ -29,8 +29,8 @@ void Mount(const char* stage, const char* source, const char* target, const char
   }
 }
 
-// A fresh /proc shows the new PID namespace only. What systemd had put over the old one is put
-// over the new one as well.
+// A fresh /proc shows the new PID namespace only. Its parts that are not about processes are made
+// read-only again, as systemd had made those of the old one.
 void MountProc() {
   Mount("mount a new /proc", "proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
   for (const char* path : {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs",

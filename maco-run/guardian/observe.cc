@@ -29,7 +29,7 @@ std::string ReadProc(const char* path) {
   return std::move(*text);
 }
 
-// Reads one entry or one byte: what a target could do first with a path that it should not see.
+// Opens it for reading: what a target would do first with a path that it should not see.
 int OpenErrno(const std::string& path, mode_t mode) {
   const int flags = S_ISDIR(mode) ? O_RDONLY | O_DIRECTORY : O_RDONLY | O_NONBLOCK;
   const int fd = open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY);

@@ -235,6 +235,7 @@ const NamedProbe kProbes[] = {
     {"setuid-fchmod", [] { return TrySetuid(false); }},
     {"setuid-fchmodat", [] { return TrySetuid(true); }},
     {"setuid-create", TryCreateSetuid},
+    {"setuid-mknod", [] { return TryNode(S_IFREG | S_ISUID, true); }},
     {"mount", [] { return Outcome(mount("none", "/tmp", "tmpfs", 0, nullptr)); }},
     {"umount", [] { return Outcome(umount2("/tmp", MNT_DETACH)); }},
     {"pivot-root", [] { return Outcome(syscall(SYS_pivot_root, "/tmp", "/tmp")); }},

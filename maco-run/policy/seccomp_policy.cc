@@ -153,6 +153,8 @@ class Builder {
       Deny("fchmod", SCMP_ACT_ERRNO(EPERM), a1);
       Deny("fchmodat", SCMP_ACT_ERRNO(EPERM), a2);
       Deny("creat", SCMP_ACT_ERRNO(EPERM), a1);
+      Deny("mknod", SCMP_ACT_ERRNO(EPERM), a1);
+      Deny("mknodat", SCMP_ACT_ERRNO(EPERM), a2);
       Deny("open", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT), a2);
       Deny("openat", SCMP_ACT_ERRNO(EPERM), SCMP_A2(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT), a3);
       if (!omit_.contains("fchmodat2")) {

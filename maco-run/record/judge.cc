@@ -2,6 +2,8 @@
 // Contract: maco-run/record/judge.h.
 #include "maco-run/record/judge.h"
 
+#include <algorithm>
+
 #include "maco-run/record/judge_gate.h"
 #include "maco-run/record/judge_tools.h"
 
@@ -56,6 +58,9 @@ void CheckTarget(Judgement& judge) {
   if (outcome != expected) {
     judge.Blame("end.target.wait_status", "the outcome says something else than the wait status");
   }
+  if (!judge.Document("/outcome/exec_errno").is_null()) {
+    judge.Blame("outcome.exec_errno", "the command could not be executed");
+  }
   const Json& ended_by = judge.Document("/outcome/ended_by");
   if (ended_by != "target") {
     judge.Blame("outcome.ended_by",
@@ -75,12 +80,19 @@ void CheckResultFile(Judgement& judge) {
   for (const char* member : {"device", "inode"}) {
     judge.Same(std::string("/end/result/") + member, std::string("/requested/result/") + member);
   }
+  judge.Equal("/end/result/within_limit", true);
   judge.Equal("/end/result/links", 1U);
   judge.Equal("/end/result/mode", 0100600U);
   judge.Equal("/end/result/name_leads_to_it", true);
 }
 
 }  // namespace
+
+bool FactsProven(const std::vector<std::string>& reasons) {
+  return std::ranges::all_of(reasons, [](const std::string& reason) {
+    return reason.starts_with("outcome.") || reason.starts_with("requested.");
+  });
+}
 
 std::vector<std::string> Judge(const Json& evidence, Stage stage) {
   Judgement judge(evidence);

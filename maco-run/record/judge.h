@@ -22,4 +22,8 @@ enum class Stage {
 // shape is judged, none makes it fail.
 std::vector<std::string> Judge(const Json& evidence, Stage stage);
 
+// Whether both facts were proven although the run may not be published: all reasons are about how
+// the run ended ("outcome.") or what it was asked to be ("requested.").
+bool FactsProven(const std::vector<std::string>& reasons);
+
 }  // namespace maco::run

@@ -85,6 +85,9 @@ void CheckProcesses(Judgement& judge) {
   const Json& outer = judge.Observed("/outside/grandparent_pid");
   judge.Same("/outside/grandparent_pid", "/observations/unit/main_pid");
   judge.Same("/outside/report_sender", "/observations/outside/pid");
+  if (judge.Observed("/outside/namespace_pids") != Json::array({target, 2U})) {
+    judge.Blame("outside.namespace_pids", "does not say that the target is process 2 of its own");
+  }
   const Json& processes = judge.Observed("/cgroup/processes");
   if (!processes.is_array() || processes.size() != 3) {
     judge.Blame("cgroup.processes", "does not hold exactly the guardian, the init and the target");

@@ -75,6 +75,21 @@ Json PathMember(const PathReport& path) {
   return out;
 }
 
+// NSpid: the process's numbers, from our PID namespace to its own.
+Result<Json> NamespacePids(const std::string& status) {
+  StatusFields fields;
+  MACO_ASSIGN(fields, ParseStatus(status));
+  Json out = Json::array();
+  for (const auto text : Split(fields["NSpid"], '\t')) {
+    const auto number = ParseUint(text);
+    if (!number) {
+      return Fail(Code::kInvalid, "a process status has no NSpid");
+    }
+    out.push_back(*number);
+  }
+  return out;
+}
+
 Result<std::uint64_t> ParentOf(const std::string& status) {
   StatusFields fields;
   MACO_ASSIGN(fields, ParseStatus(status));
@@ -156,7 +171,9 @@ Result<Json> ObserveOutside(pid_t sender) {
   std::string parent_status;
   MACO_ASSIGN(parent_status,
               ReadPath("/proc/" + std::to_string(parent) + "/status", kMaxProcBytes));
-  out["pid"] = sender;
+  // What /proc says of itself, not what we asked for.
+  MACO_ASSIGN(out["namespace_pids"], NamespacePids(status));
+  out["pid"] = out["namespace_pids"].front();
   out["parent_pid"] = parent;
   MACO_ASSIGN(out["grandparent_pid"], ParentOf(parent_status));
   if (!PidfdAlive(pidfd.get())) {

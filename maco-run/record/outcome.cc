@@ -2,6 +2,7 @@
 // Contract: maco-run/record/outcome.h.
 #include "maco-run/record/outcome.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -81,7 +82,16 @@ int OutcomeStatus(const TargetEnd& end) {
   if (!end.wait_status) {
     return kExitUnproven;
   }
+  if (end.exec_errno != 0) {
+    return end.exec_errno == ENOENT ? kExitNoCommand : kExitCannotExecute;
+  }
+  if (end.by == EndedBy::kTimeout) {
+    return kExitTimedOut;
+  }
   const int status = static_cast<int>(*end.wait_status);
+  if (end.by == EndedBy::kSignal && status == 0) {
+    return kExitSignalBase + end.signal;  // it was cut short, whatever it made of it
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalBase + WTERMSIG(status);
 }
 

@@ -59,6 +59,7 @@ Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run
   for (const Directory* directory : {&store.trusted_, &store.incoming_, &store.run_, &runs}) {
     MACO_TRY(directory->Sync());
   }
+  MACO_TRY(state.dir().Sync());  // which may have got its runs directory just now
   return store;
 }
 
@@ -71,6 +72,10 @@ Result<std::uint64_t> RunStore::Append(Json event) {
 }
 
 Result<std::string> RunStore::WriteEvidence(const StateRoot& state, const Json& evidence) {
+  // What the evidence speaks of is on disk before the evidence is.
+  for (const int fd : {stdout_log_.get(), stderr_log_.get(), result_.get()}) {
+    MACO_TRY(SyncData(fd));
+  }
   std::string text;
   MACO_ASSIGN(text, SignDocument(evidence, state.key(), kEvidenceDomain, state.repository_id()));
   MACO_TRY(WriteAtomically(trusted_, kEvidenceName, AsBytes(text)));

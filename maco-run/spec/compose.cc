@@ -90,6 +90,8 @@ Json RequestedPaths(const RunSpec& spec) {
     entry["access"] = "ro";
     roots[EscapeControl(inside.path)] = entry;
   }
+  roots[kGuardianInside] = Identity(spec.guardian_identity);
+  roots[kGuardianInside]["access"] = "ro";
   return roots;
 }
 
@@ -143,6 +145,7 @@ LaunchPlan ComposePlan(const RunSpec& spec) {
       plan.roots.push_back(inside.path);
     }
   }
+  plan.roots.emplace_back(kGuardianInside);
   for (const auto& mask : spec.masks) {
     plan.masks.push_back(mask.path);
   }

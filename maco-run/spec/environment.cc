@@ -19,7 +19,7 @@ constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::string_view kRefusedPrefixes[] = {"LD_", "GIT_", "DBUS_", "MACO_", "SYSTEMD_"};
 constexpr std::string_view kRefusedNames[] = {"XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "SSH_AUTH_SOCK",
                                               "BASH_ENV", "ENV", "PATH", "HOME"};
-constexpr std::string_view kCredentialWords[] = {"KEY", "TOKEN", "SECRET", "PASSWORD",
+constexpr std::string_view kCredentialWords[] = {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS",
                                                  "CREDENTIAL", "CREDENTIALS", "COOKIE", "AUTH",
                                                  "PRIVATE"};
 

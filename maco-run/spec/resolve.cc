@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "libcommon/base/random_id.h"
+#include "libcommon/base/text.h"
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/mountinfo.h"
 #include "maco-run/policy/seccomp_policy.h"
@@ -51,6 +52,7 @@ class Resolver {
     spec_.profile = request_.profile;
     spec_.limits = request_.limits;
     spec_.guardian = where_.guardian;
+    MACO_ASSIGN(spec_.guardian_identity, IdentityOfPath(spec_.guardian));
     MACO_TRY(CheckLimits(spec_.limits));
     MACO_TRY(Command());
     AddPrivateDirectories();
@@ -129,15 +131,19 @@ class Resolver {
 
   Result<void> CheckRoot(const Root& root) const {
     const std::string quoted = "root '" + root.path + "'";
+    if (root.path == "/" || root.path == Canonical(where_.home)) {
+      return Fail(Code::kRefused, quoted + " is '/' or your home directory",
+                  "name a directory below it");
+    }
     if (root.identity.uid != geteuid()) {
       return Fail(Code::kRefused, quoted + " belongs to another user");
     }
     if (root.identity.inode == 0) {
       return Fail(Code::kRefused, quoted + " lies on a file system without inode numbers");
     }
-    if (root.path == "/" || root.path == Canonical(where_.home)) {
-      return Fail(Code::kRefused, quoted + " is '/' or your home directory",
-                  "name a directory below it");
+    if (!IsUtf8(root.path)) {
+      return Fail(Code::kRefused, quoted + " is not UTF-8, so it cannot be named to systemd",
+                  "rename it");
     }
     for (const auto& cover : spec_.private_directories) {
       if (PathIsWithin(cover.path, root.path)) {

@@ -61,6 +61,7 @@ struct RunSpec {
   std::vector<BindMount> binds;            // read-write
   std::vector<BindMount> read_only_binds;
   std::string guardian;  // path of the guardian outside
+  FileIdentity guardian_identity;
   std::map<std::string, std::uint32_t> probes;
   Bytes filter;
 
@@ -70,7 +71,7 @@ struct RunSpec {
 };
 
 // Where the guardian lies inside.
-inline constexpr char kGuardianInside[] = "/run/maco/guardian";
+inline constexpr char kGuardianInside[] = "/run/maco/maco-guardian";
 
 // Device nodes of a private /dev that may be written by anybody.
 bool IsHarmlessDevice(std::string_view path);

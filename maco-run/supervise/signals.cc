@@ -13,7 +13,7 @@ Result<SignalSource> SignalSource::Open() {
   SignalSource source;
   sigset_t mask;
   sigemptyset(&mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     sigaddset(&mask, number);
   }
   if (sigprocmask(SIG_BLOCK, &mask, &source.before_) != 0) {

@@ -1,4 +1,4 @@
-// SignalSource: SIGINT, SIGTERM and SIGHUP as readable events, for as long as the object lives.
+// SignalSource: SIGINT, SIGTERM, SIGHUP and SIGQUIT as readable events, for as long as the object lives.
 // SIGPIPE is ignored meanwhile. Source: signalfd(2).
 #pragma once
 #include <signal.h>

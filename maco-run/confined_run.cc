@@ -1,0 +1,287 @@
+// Start, verify, release, watch, finish, prove, record.
+// Contract: maco-run/confined_run.h.
+#include "maco-run/confined_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/exit_code.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "maco-run/record/judge.h"
+#include "maco-run/record/observations.h"
+#include "maco-run/record/outcome.h"
+#include "maco-run/result_file.h"
+#include "maco-run/spec/compose.h"
+
+namespace maco::run {
+namespace {
+
+constexpr char kTool[] = "maco-run";
+
+Json Counts(const ScanCounts& counts) {
+  return {{"entries", counts.entries},
+          {"directories", counts.directories},
+          {"files", counts.files},
+          {"links", counts.links}};
+}
+
+Json StreamMember(OutputPump& pump) {
+  return {{"bytes", pump.total()},
+          {"sha256", ToHex(pump.digest())},
+          {"log_truncated", pump.truncated()},
+          {"log_failed", pump.log_failed()}};
+}
+
+Result<std::string> CanonicalDigest(const Json& value) {
+  std::string text;
+  MACO_ASSIGN(text, Canonicalize(value));
+  return ToHex(Sha256(AsBytes(text)));
+}
+
+}  // namespace
+
+Result<ScanCounts> ScanRoots(const RunSpec& spec) {
+  ScanCounts counts;
+  LinkLedger ledger;
+  for (const auto& root : spec.roots) {
+    if (root.scan) {
+      MACO_TRY(ScanTree(root.directory, root.path, {spec.limits.scan_entries}, counts,
+                        root.writable ? &ledger : nullptr));
+    }
+  }
+  MACO_TRY(ledger.Check());
+  return counts;
+}
+
+ConfinedRun::ConfinedRun(const Options& options, SignalSource& signals, StateRoot state,
+                         RunSpec spec, RunStore store)
+    : options_(options),
+      signals_(signals),
+      state_(std::move(state)),
+      spec_(std::move(spec)),
+      store_(std::move(store)) {}
+
+Result<int> ConfinedRun::Execute(UserManager manager, Json host, Timings timings) {
+  timings_ = std::move(timings);
+  Begin(std::move(host));
+  if (auto planned = Plan(); !planned) {
+    return Fail(Refuse(std::move(planned).error()));
+  }
+  const Streams streams{STDIN_FILENO, options_.json ? -1 : STDOUT_FILENO, STDERR_FILENO,
+                        store_.stdout_log(), store_.stderr_log()};
+  auto unit = UnitRun::Start(std::move(manager), spec_, streams, signals_);
+  if (!unit) {
+    return Fail(Refuse(std::move(unit).error()));
+  }
+  timings_.Mark("unit_requested");
+  auto gate = unit->AwaitGate();
+  if (!gate) {
+    unit->Finish(nullptr);
+    return Fail(Refuse(std::move(gate).error()));
+  }
+  timings_.Mark("gate_reached");
+  auto cgroup = Verify(*unit, *gate);
+  if (!cgroup) {
+    unit->Finish(nullptr);
+    return Fail(Refuse(std::move(cgroup).error()));
+  }
+  if (auto released = Release(*unit); !released) {
+    unit->Finish(&*cgroup);
+    return Fail(Refuse(std::move(released).error()));
+  }
+  const TargetEnd end = unit->Watch(*gate, *cgroup, spec_.limits);
+  timings_.Mark("target_ended");
+  return Conclude(*unit, *cgroup, end);
+}
+
+void ConfinedRun::Begin(Json host) {
+  evidence_ = {{"schema", kEvidenceDomain},
+               {"run", spec_.id},
+               {"repository", state_.repository_id()},
+               {"unit", spec_.unit},
+               {"host", std::move(host)},
+               {"requested", ComposeRequested(spec_)},
+               {"observations", Json::object()},
+               {"measurements", Json::object()}};
+  if (options_.request.with_result) {
+    evidence_["requested"]["result"] = {{"device", store_.result_identity().device},
+                                        {"inode", store_.result_identity().inode},
+                                        {"limit", spec_.limits.result_bytes}};
+  }
+  // Without this first scan there is no run: the caller made it.
+  Observe("scan") = {{"before_set_up", "clean"}};
+}
+
+// Events hold digests: a journal record is bounded, an argument list and a mount table are not.
+Result<void> ConfinedRun::Plan() {
+  std::string digest;
+  MACO_ASSIGN(digest, CanonicalDigest(evidence_["requested"]));
+  std::uint64_t sequence = 0;
+  MACO_ASSIGN(sequence, store_.Append({{"event", "run_planned"},
+                                       {"profile", ProfileName(spec_.profile)},
+                                       {"unit", spec_.unit},
+                                       {"requested_sha256", digest}}));
+  evidence_["planned_record"] = sequence;
+  timings_.Mark("journal_planned");
+  return {};
+}
+
+// Collects every observation of the gate and judges them. Returns the pinned cgroup.
+Result<Cgroup> ConfinedRun::Verify(UnitRun& unit, const AtGate& gate) {
+  MACO_ASSIGN(Observe("inside"), DescribeReport(gate.report));
+  MACO_ASSIGN(Observe("outside"), ObserveOutside(gate.sender));
+  UserManager::Identity identity;
+  MACO_ASSIGN(identity, unit.manager().ReadIdentity());
+  Observe("unit") = {{"main_pid", identity.main_pid},
+                     {"control_group", identity.control_group},
+                     {"invocation_id", identity.invocation_id}};
+  MACO_ASSIGN(Observe("properties"), unit.manager().ReadBack(ComposeProperties(spec_)));
+  Cgroup cgroup;
+  MACO_ASSIGN(cgroup, Cgroup::Pin(identity.control_group));
+  MACO_ASSIGN(Observe("cgroup"), ObserveCgroup(cgroup, spec_.limits));
+  timings_.Mark("observed");
+  // Last, so that nothing lies between it and the release but the journal.
+  ScanCounts counts;
+  MACO_ASSIGN(counts, ScanRoots(spec_));
+  Observe("scan")["before_release"] = "clean";
+  evidence_["measurements"]["scan"] = Counts(counts);
+  timings_.Mark("scanned_again");
+  const auto reasons = Judge(evidence_, Stage::kGate);
+  if (!reasons.empty()) {
+    evidence_["reasons"] = reasons;
+    return Fail(Code::kRefused, "refused: " + reasons.front(), "see 'git maco doctor'");
+  }
+  return cgroup;
+}
+
+Result<void> ConfinedRun::Release(UnitRun& unit) {
+  std::string digest;
+  MACO_ASSIGN(digest, CanonicalDigest(evidence_["observations"]));
+  std::uint64_t sequence = 0;
+  MACO_ASSIGN(sequence,
+              store_.Append({{"event", "command_started"},
+                             {"invocation_id", evidence_["observations"]["unit"]["invocation_id"]},
+                             {"observations_sha256", digest}}));
+  Observe("release") = {{"started_record", sequence}};
+  timings_.Mark("journal_started");
+  return unit.Release();
+}
+
+void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end) {
+  Json& measured = evidence_["measurements"];
+  measured["counters"] = ReadCounters(cgroup);
+  const auto left = cgroup.Processes();
+  const UnitEnd unit_end = unit.Finish(&cgroup);
+  timings_.Mark("unit_ended");
+  Json& observed = Observe("end");
+  observed["target"] = Json::object();
+  if (end.wait_status) {
+    observed["target"]["wait_status"] = *end.wait_status;
+  }
+  if (left) {
+    observed["processes_before_leave"] = *left;
+  }
+  observed["unit"] = {{"active_state", unit_end.state.active_state},
+                      {"result", unit_end.state.result},
+                      {"exec_main_code", unit_end.state.exec_main_code},
+                      {"exec_main_status", unit_end.state.exec_main_status}};
+  if (unit_end.population) {
+    observed["cgroup"] = PopulationName(*unit_end.population);
+  }
+  evidence_["outcome"] = DescribeOutcome(end);
+  if (options_.request.with_result) {
+    observed["result"] = DescribeResultFile(store_, spec_.limits.result_bytes);
+    measured["result_bytes"] = ResultSize(store_);
+    if (const auto digest = Sha256OfFile(store_.result(), spec_.limits.result_bytes)) {
+      evidence_["outcome"]["result_sha256"] = ToHex(*digest);
+    }
+  }
+  measured["output"] = {{"stdout", StreamMember(unit.output())},
+                        {"stderr", StreamMember(unit.error_output())}};
+  measured["processes_left_behind"] = end.leftovers;
+}
+
+int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end) {
+  ObserveEnd(unit, cgroup, end);
+  const auto reasons = Judge(evidence_, Stage::kEnd);
+  evidence_["reasons"] = reasons;
+  evidence_["publishable"] = reasons.empty();
+  // From here on an error must not look as if the target had not run.
+  const auto evidence =
+      Record(FactsProven(reasons) ? "command_completed" : "command_unproven");
+  if (!evidence) {
+    ::maco::Report(kTool, evidence.error());
+    return kExitUnproven;
+  }
+  int status = ExitStatus(end, reasons);
+  if (options_.request.with_result && !reasons.empty()) {
+    Note(kTool, "the result is not saved: the run is not publishable");
+  } else if (options_.request.with_result) {
+    const auto saved = SaveResult(store_, options_.result_file, spec_.limits.result_bytes);
+    if (!saved) {
+      ::maco::Report(kTool, saved.error());
+      status = kExitUnproven;
+    }
+  }
+  if (const auto delivered = Deliver(*evidence); !delivered) {
+    ::maco::Report(kTool, delivered.error());
+    status = kExitUnproven;
+  }
+  return status;
+}
+
+// Signs and stores the evidence, then the journal's last event. Returns the signed text.
+Result<std::string> ConfinedRun::Record(const char* event) {
+  timings_.Mark("concluded");
+  evidence_["measurements"]["timings_us"] = timings_.ToJson();
+  std::string text;
+  MACO_ASSIGN(text, store_.WriteEvidence(state_, evidence_));
+  MACO_TRY(store_.Append({{"event", event},
+                          {"evidence_sha256", ToHex(Sha256(AsBytes(text)))},
+                          {"publishable", evidence_["publishable"]}}));
+  MACO_TRY(store_.Close());
+  return text;
+}
+
+Result<void> ConfinedRun::Deliver(const std::string& evidence) const {
+  const std::string line = evidence + "\n";
+  if (options_.json) {
+    MACO_TRY(WriteAll(STDOUT_FILENO, AsBytes(line)));
+  }
+  if (options_.evidence_fd >= 0) {
+    MACO_TRY(WriteAll(options_.evidence_fd, AsBytes(line)));
+  }
+  return {};
+}
+
+int ConfinedRun::ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) const {
+  if (const auto note = OutcomeNote(end, spec_)) {
+    Note(kTool, *note);
+  }
+  if (!FactsProven(reasons)) {
+    Note(kTool, "not publishable: " + reasons.front());
+    return kExitUnproven;
+  }
+  return OutcomeStatus(end);
+}
+
+// Nothing of the target ran. The refusal is evidence too.
+Error ConfinedRun::Refuse(Error error) {
+  evidence_["publishable"] = false;
+  evidence_["refusal"] = EscapeControl(Describe(error));
+  if (!evidence_.contains("reasons")) {
+    evidence_["reasons"] = Json::array({EscapeControl(error.message)});
+  }
+  const auto evidence = Record("run_refused");
+  const auto delivered = evidence ? Deliver(*evidence) : Fail(evidence.error());
+  if (!delivered) {
+    ::maco::Report(kTool, delivered.error());
+  }
+  return error;
+}
+
+}  // namespace maco::run

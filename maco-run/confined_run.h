@@ -1,0 +1,56 @@
+// ConfinedRun: one run from its plan in the journal to its evidence.
+// Steps: ARCHITECTURE.md, "A run". Events: docs/formats/run.md. Evidence: docs/formats/evidence.md.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "libcommon/auth/json.h"
+#include "libcommon/auth/state_root.h"
+#include "libcommon/base/result.h"
+#include "libcommon/os/tree_scan.h"
+#include "maco-run/options.h"
+#include "maco-run/record/run_store.h"
+#include "maco-run/spec/run_spec.h"
+#include "maco-run/supervise/signals.h"
+#include "maco-run/supervise/unit_run.h"
+#include "maco-run/timings.h"
+
+namespace maco::run {
+
+// One pass over all roots of the run (RUN-06). Errors: those of ScanTree, kRefused (a hard link out
+// of the writable roots).
+Result<ScanCounts> ScanRoots(const RunSpec& spec);
+
+class ConfinedRun {
+ public:
+  // Borrows `options` and `signals`.
+  ConfinedRun(const Options& options, SignalSource& signals, StateRoot state, RunSpec spec,
+              RunStore store);
+
+  // Returns the exit status when the target was released, else why it was not: that is recorded
+  // too, and nothing of the run is left.
+  Result<int> Execute(UserManager manager, Json host, Timings timings);
+
+ private:
+  void Begin(Json host);
+  Json& Observe(const char* member) { return evidence_["observations"][member]; }
+  Result<void> Plan();
+  Result<Cgroup> Verify(UnitRun& unit, const AtGate& gate);
+  Result<void> Release(UnitRun& unit);
+  int Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
+  void ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
+  Result<std::string> Record(const char* event);
+  Result<void> Deliver(const std::string& evidence) const;
+  int ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) const;
+  Error Refuse(Error error);
+
+  const Options& options_;
+  SignalSource& signals_;
+  StateRoot state_;
+  RunSpec spec_;
+  RunStore store_;
+  Json evidence_;
+  Timings timings_;
+};
+
+}  // namespace maco::run

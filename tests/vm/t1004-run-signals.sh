@@ -1,0 +1,96 @@
+# maco-run: signals, and the death of maco-run or of its guardian, at every moment (RUN-11).
+
+start_run() { # ARGUMENT...: in the background; waits until the target says that it runs
+    : >"$test_dir/out"
+    maco-run --evidence-fd 9 "$@" >"$test_dir/out" 2>"$test_dir/err" 9>"$test_dir/evidence.json" </dev/null &
+    pid=$!
+    until [[ -s $test_dir/out ]]; do kill -0 "$pid" && sleep 0.1; done
+}
+
+finish_run() { status=0 && { wait "$pid" || status=$?; }; }
+
+# The unit of a killed run goes by itself; this waits for it and fails if it never does.
+await_nothing_left() {
+    local i
+    for i in $(seq 300); do
+        [[ -n $(systemctl --user list-units --all --plain --no-legend 'maco-run-*') ]] || break
+        sleep 0.1
+    done
+    expect_nothing_left
+}
+
+test_interrupt_reaches_the_target() {
+    new_repo
+    start_run -- sh -c 'trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.2; done'
+    kill -INT "$pid"
+    finish_run
+    expect_status 5
+    grep -qx caught "$test_dir/out"
+    expect .outcome.ended_by 'signal to maco-run'
+    expect .publishable false
+    expect_nothing_left
+}
+
+test_second_signal_kills() {
+    new_repo
+    start_run -- sh -c 'trap "" INT TERM HUP; echo ready; while :; do sleep 0.2; done'
+    kill -TERM "$pid"
+    sleep 0.5
+    kill -TERM "$pid"
+    finish_run
+    expect_status 137
+    expect_nothing_left
+}
+
+test_hangup_ends_a_stubborn_target() {
+    new_repo
+    start_run -- sh -c 'trap "" HUP; setsid sleep 600 & echo ready; while :; do sleep 0.2; done'
+    kill -HUP "$pid"
+    finish_run
+    expect_status 137
+    ! pgrep -x sleep >/dev/null || fail "a process is left"
+    expect_nothing_left
+}
+
+test_kill_of_maco_run_leaves_no_process() {
+    new_repo
+    start_run -- sh -c 'setsid sleep 600 & echo ready; sleep 600'
+    kill -KILL "$pid"
+    finish_run
+    await_nothing_left
+    ! pgrep -x sleep >/dev/null || fail "a process is left"
+}
+
+test_kill_of_maco_run_while_it_starts() {
+    new_repo
+    local delay
+    for delay in 0.05 0.1 0.2 0.3 0.4 0.5 0.7; do
+        maco-run -- sleep 600 >/dev/null 2>&1 &
+        pid=$!
+        sleep "$delay"
+        kill -KILL "$pid"
+        wait "$pid" || true
+    done
+    await_nothing_left
+    ! pgrep -x sleep >/dev/null || fail "a target was started"
+}
+
+test_kill_of_the_guardian_is_unproven() {
+    new_repo
+    start_run -- sh -c 'echo ready; sleep 600'
+    pkill -KILL -o -x maco-guardian
+    finish_run
+    expect_status 122
+    expect .publishable false
+    expect .outcome.ended_by 'loss of the guardian'
+    expect_nothing_left
+}
+
+
+test_reader_of_output_that_leaves() {
+    new_repo
+    local line
+    line=$(maco-run -- yes 2>/dev/null | head -n 1)
+    [[ $line == y ]]
+    await_nothing_left
+}
