@@ -1,0 +1,41 @@
+// RunSight: what the directory of one run shows, and what follows from it.
+// Contract: docs/formats/run.md ("What a reader concludes"). Requirement JRN-04.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "libcommon/auth/json.h"
+#include "libcommon/auth/state_root.h"
+#include "libcommon/base/error.h"
+#include "libcommon/os/directory.h"
+
+namespace maco::status {
+
+struct RunSight {
+  std::string id;                   // name of the directory
+  std::optional<Error> error;       // its journal cannot be read, or does not verify
+  bool held = false;                // a maco-run holds the journal's lock
+  std::string last_event;           // of the records that a head names; empty if there are none
+  std::string unnamed_event;        // of a record that a crash left behind the head
+  std::uint64_t started_us = 0;     // of command_started, since 1970
+  Json command;                     // as in the evidence; null before run_planned
+  std::string evidence_failure;     // of a finished run: why its evidence does not count
+};
+
+// Looks at runs/<id>; whatever is wrong with it is part of the answer, so that it is no other run's
+// problem. Verifies the whole journal and, of a finished run, the evidence.
+RunSight LookAtRun(const StateRoot& state, const Directory& runs, const std::string& id);
+
+enum class RunKind { kRunning, kIdle, kUncertain, kDamaged };
+
+struct RunVerdict {
+  RunKind kind = RunKind::kIdle;  // kIdle: finished, or nothing was ever started
+  std::string message;            // only if uncertain or damaged
+  std::string remedy;
+};
+
+// Pure.
+RunVerdict Conclude(const RunSight& sight);
+
+}  // namespace maco::status

@@ -1,0 +1,70 @@
+// Options and execution of `git maco status`.
+// Contract: git-maco/status/status.h.
+#include "git-maco/status/status.h"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "git-maco/status/survey.h"
+#include "libcommon/base/exit_code.h"
+#include "libcommon/git/repository.h"
+#include "libcommon/os/directory.h"
+
+namespace maco::status {
+namespace {
+
+Result<void> Print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    return FailOs(errno, "write to standard output");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Usage() {
+  return "usage: git maco status [--json]\n"
+         "\n"
+         "    --json   print one JSON document, schema maco.status/1\n";
+}
+
+Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
+  Options options;
+  for (const std::string& argument : arguments) {
+    if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "-h" || argument == "--help") {
+      options.help = true;
+    } else {
+      return Fail(Code::kUsage, "unknown argument '" + argument + "'", "see 'git maco status -h'");
+    }
+  }
+  return options;
+}
+
+Result<int> RunStatus(const Options& options) {
+  if (options.help) {
+    MACO_TRY(Print(Usage()));
+    return kExitUsage;
+  }
+  Repository repository;
+  MACO_ASSIGN(repository, FindRepository());
+  Directory common_dir;
+  MACO_ASSIGN(common_dir, Directory::OpenPath(repository.common_dir));
+  const auto state = StateRoot::Open(common_dir, IfMoved::kReport);
+  if (!state) {
+    return Fail(state.error());
+  }
+  Survey survey;
+  MACO_ASSIGN(survey, SurveyRuns(*state, repository.common_dir + "/" + kStateRootName));
+  std::string text;
+  if (options.json) {
+    MACO_ASSIGN(text, SurveyJson(survey));
+  } else {
+    text = SurveyText(survey);
+  }
+  MACO_TRY(Print(text));
+  return survey.quiet() ? kExitOk : kExitNo;
+}
+
+}  // namespace maco::status

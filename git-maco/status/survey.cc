@@ -1,0 +1,203 @@
+// Iteration over runs/, counting, lines and JSON members; text from outside is escaped.
+// Contract: git-maco/status/survey.h.
+#include "git-maco/status/survey.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/text.h"
+
+namespace maco::status {
+namespace {
+
+constexpr std::size_t kMaxRuns = 1'000'000;
+constexpr std::size_t kColumn = 12;
+constexpr std::size_t kMaxShownCommand = 120;
+
+// The events of docs/formats/run.md, in their order, and the word for people.
+constexpr std::pair<const char*, const char*> kEvents[] = {
+    {"none", "without an event"},        {"run_planned", "planned"},
+    {"command_started", "started"},      {"command_completed", "completed"},
+    {"command_unproven", "unproven"},    {"run_refused", "refused"},
+};
+
+std::string Line(std::string name, const std::string& text) {
+  name.resize(std::max(kColumn, name.size() + 1), ' ');
+  return name + EscapeControl(text) + "\n";
+}
+
+std::string Fix(const std::string& text) {
+  return std::string(kColumn + 2, ' ') + "fix: " + EscapeControl(text) + "\n";
+}
+
+// "2025-11-29T18:00:00Z".
+std::string UtcTime(std::uint64_t micros) {
+  const auto seconds = static_cast<std::time_t>(micros / 1'000'000);
+  std::tm broken{};
+  char text[64];
+  if (gmtime_r(&seconds, &broken) == nullptr ||
+      strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &broken) == 0) {
+    return "at an unknown time";
+  }
+  return text;
+}
+
+// The words of a command for people; an argument that is not UTF-8 is shown as such.
+std::string CommandText(const Json& command) {
+  std::string out;
+  for (const auto& word : command.is_array() ? command : Json::array()) {
+    out += (out.empty() ? "" : " ") +
+           (word.is_string() ? word.get<std::string>() : std::string("<bytes>"));
+  }
+  out = EscapeControl(out);
+  if (out.size() > kMaxShownCommand) {
+    out.resize(kMaxShownCommand);
+    // Not in the middle of a character.
+    while (!IsUtf8(out)) {
+      out.pop_back();
+    }
+    out += "...";
+  }
+  return out;
+}
+
+std::string Counts(const Survey& survey) {
+  std::string out = std::to_string(survey.total);
+  std::string separator = ": ";
+  const auto add = [&](std::uint64_t count, const std::string& word) {
+    if (count != 0) {
+      out += separator + std::to_string(count) + " " + word;
+      separator = ", ";
+    }
+  };
+  for (const auto& [event, word] : kEvents) {
+    const auto found = survey.by_last_event.find(event);
+    add(found == survey.by_last_event.end() ? 0 : found->second, word);
+  }
+  for (const auto& [event, count] : survey.by_last_event) {
+    if (std::ranges::none_of(kEvents, [&](const auto& known) { return event == known.first; })) {
+      add(count, event);
+    }
+  }
+  add(survey.damaged.size(), "damaged");
+  return out;
+}
+
+std::string AttentionText(const char* word, const Attention& attention) {
+  const RunSight& sight = attention.sight;
+  std::string text = sight.id + ": " + attention.verdict.message;
+  if (sight.started_us != 0) {
+    text += "; started " + UtcTime(sight.started_us);
+  }
+  if (const std::string command = CommandText(sight.command); !command.empty()) {
+    text += "; command: " + command;
+  }
+  return Line(word, text) + Fix(attention.verdict.remedy);
+}
+
+Json AttentionJson(const std::vector<Attention>& list) {
+  Json out = Json::array();
+  for (const Attention& attention : list) {
+    const RunSight& sight = attention.sight;
+    out.push_back({{"run", EscapeControl(sight.id)},
+                   {"message", EscapeControl(attention.verdict.message)},
+                   {"remedy", EscapeControl(attention.verdict.remedy)},
+                   {"last_event", sight.last_event.empty() ? Json(nullptr) : Json(sight.last_event)},
+                   {"started_us", sight.started_us == 0 ? Json(nullptr) : Json(sight.started_us)},
+                   {"command", sight.command}});
+  }
+  return out;
+}
+
+void AddPath(const char* name, const std::string& path, Json& out) {
+  out[name] = EscapeControl(path);
+  if (!IsUtf8(path)) {
+    out[std::string(name) + "_base64"] = ToBase64(path);
+  }
+}
+
+}  // namespace
+
+void Count(RunSight sight, Survey& survey) {
+  ++survey.total;
+  RunVerdict verdict = Conclude(sight);
+  if (verdict.kind == RunKind::kDamaged) {
+    survey.damaged.push_back({std::move(sight), std::move(verdict)});
+    return;
+  }
+  ++survey.by_last_event[sight.last_event.empty() ? "none" : sight.last_event];
+  if (verdict.kind == RunKind::kRunning) {
+    ++survey.running;
+  } else if (verdict.kind == RunKind::kUncertain) {
+    survey.uncertain.push_back({std::move(sight), std::move(verdict)});
+  }
+}
+
+Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root) {
+  Survey survey;
+  survey.state_root = std::move(state_root);
+  survey.repository_id = state.repository_id();
+  survey.moved = state.moved();
+  survey.recorded_path = state.identity().place.path;
+  const auto runs = state.dir().Open("runs");
+  if (!runs) {
+    return runs.error().code == Code::kNotFound ? Result<Survey>(std::move(survey))
+                                                : Fail(runs.error());
+  }
+  FileIdentity identity;
+  MACO_ASSIGN(identity, runs->Identity());
+  MACO_TRY(RequirePrivateDirectory(identity, "maco/runs"));
+  std::vector<std::string> names;
+  MACO_ASSIGN(names, runs->List(kMaxRuns));
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    Count(LookAtRun(state, *runs, name), survey);
+  }
+  return survey;
+}
+
+std::string SurveyText(const Survey& survey) {
+  std::string out = Line("repository", survey.repository_id + " in " + survey.state_root);
+  if (survey.moved) {
+    out += Line("MOVED", "moved, copied or restored: the state belongs to '" +
+                             survey.recorded_path + "'");
+    out += Fix("check that no copy is in use, then: git maco journal rebind");
+  }
+  out += Line("runs", Counts(survey));
+  if (survey.running != 0) {
+    out += Line("running", std::to_string(survey.running));
+  }
+  for (const Attention& attention : survey.uncertain) {
+    out += AttentionText("UNCERTAIN", attention);
+  }
+  for (const Attention& attention : survey.damaged) {
+    out += AttentionText("DAMAGED", attention);
+  }
+  return out;
+}
+
+Result<std::string> SurveyJson(const Survey& survey) {
+  Json out = {{"schema", "maco.status/1"},
+              {"repository_id", survey.repository_id},
+              {"moved", survey.moved}};
+  AddPath("state_root", survey.state_root, out);
+  AddPath("recorded_path", survey.recorded_path, out);
+  Json by_last_event = Json::object();
+  for (const auto& [event, word] : kEvents) {
+    by_last_event[event] = 0;
+  }
+  for (const auto& [event, count] : survey.by_last_event) {
+    by_last_event[event] = count;
+  }
+  out["runs"] = {{"total", survey.total},
+                 {"running", survey.running},
+                 {"by_last_event", by_last_event},
+                 {"uncertain", AttentionJson(survey.uncertain)},
+                 {"damaged", AttentionJson(survey.damaged)}};
+  std::string text;
+  MACO_ASSIGN(text, Canonicalize(out));
+  return text + "\n";
+}
+
+}  // namespace maco::status
