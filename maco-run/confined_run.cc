@@ -11,6 +11,7 @@
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/os/mountinfo.h"
 #include "maco-run/record/judge.h"
 #include "maco-run/record/observations.h"
 #include "maco-run/record/outcome.h"
@@ -36,6 +37,13 @@ Json StreamMember(OutputPump& pump) {
           {"log_failed", pump.log_failed()}};
 }
 
+// Whether a path in a writable root is kept read-only.
+bool IsProtected(const RunSpec& spec, const std::string& path) {
+  return std::ranges::any_of(spec.read_only_inside, [&](const auto& other) {
+    return PathIsWithin(path, other.path);
+  });
+}
+
 Result<std::string> CanonicalDigest(const Json& value) {
   std::string text;
   MACO_ASSIGN(text, Canonicalize(value));
@@ -44,17 +52,19 @@ Result<std::string> CanonicalDigest(const Json& value) {
 
 }  // namespace
 
-Result<ScanCounts> ScanRoots(const RunSpec& spec) {
-  ScanCounts counts;
-  LinkLedger ledger;
+Result<RootScan> ScanRoots(const RunSpec& spec) {
+  RootScan scan;
+  WritableFindings findings;
   for (const auto& root : spec.roots) {
     if (root.scan) {
-      MACO_TRY(ScanTree(root.directory, root.path, {spec.limits.scan_entries}, counts,
-                        root.writable ? &ledger : nullptr));
+      MACO_TRY(ScanTree(root.directory, root.path, {.entries = spec.limits.scan_entries},
+                        scan.counts, root.writable ? &findings : nullptr));
     }
   }
-  MACO_TRY(ledger.Check());
-  return counts;
+  MACO_TRY(findings.ledger.Check());
+  scan.git_entries = std::move(findings.git_entries);
+  std::ranges::sort(scan.git_entries);
+  return scan;
 }
 
 ConfinedRun::ConfinedRun(const Options& options, SignalSource& signals, StateRoot state,
@@ -89,6 +99,7 @@ Result<int> ConfinedRun::Execute(UserManager manager, Json host, Timings timings
     unit->Finish(nullptr);
     return Fail(Refuse(std::move(cgroup).error()));
   }
+  administrative_ = DigestAdministrativeFiles(spec_.common_dir);
   if (auto released = Release(*unit); !released) {
     unit->Finish(&*cgroup);
     return Fail(Refuse(std::move(released).error()));
@@ -145,10 +156,15 @@ Result<Cgroup> ConfinedRun::Verify(UnitRun& unit, const AtGate& gate) {
   MACO_ASSIGN(Observe("cgroup"), ObserveCgroup(cgroup, spec_.limits));
   timings_.Mark("observed");
   // Last, so that nothing lies between it and the release but the journal.
-  ScanCounts counts;
-  MACO_ASSIGN(counts, ScanRoots(spec_));
+  RootScan scan;
+  MACO_ASSIGN(scan, ScanRoots(spec_));
+  for (const auto& path : scan.git_entries) {
+    if (!IsProtected(spec_, path)) {
+      return Fail(Code::kRefused, "'" + path + "' appeared while the run was set up", "try again");
+    }
+  }
   Observe("scan")["before_release"] = "clean";
-  evidence_["measurements"]["scan"] = Counts(counts);
+  evidence_["measurements"]["scan"] = Counts(scan.counts);
   timings_.Mark("scanned_again");
   const auto reasons = Judge(evidence_, Stage::kGate);
   if (!reasons.empty()) {
@@ -203,6 +219,8 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
   measured["output"] = {{"stdout", StreamMember(unit.output())},
                         {"stderr", StreamMember(unit.error_output())}};
   measured["processes_left_behind"] = end.leftovers;
+  measured["administrative_changes"] =
+      ChangedFiles(administrative_, DigestAdministrativeFiles(spec_.common_dir));
 }
 
 int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end) {

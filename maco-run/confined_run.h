@@ -9,6 +9,8 @@
 #include "libcommon/base/result.h"
 #include "libcommon/os/tree_scan.h"
 #include "maco-run/options.h"
+#include "maco-run/record/administrative.h"
+#include "maco-run/record/administrative.h"
 #include "maco-run/record/run_store.h"
 #include "maco-run/spec/run_spec.h"
 #include "maco-run/supervise/signals.h"
@@ -17,9 +19,14 @@
 
 namespace maco::run {
 
+struct RootScan {
+  ScanCounts counts;
+  std::vector<std::string> git_entries;  // in writable roots
+};
+
 // One pass over all roots of the run (RUN-06). Errors: those of ScanTree, kRefused (a hard link out
 // of the writable roots).
-Result<ScanCounts> ScanRoots(const RunSpec& spec);
+Result<RootScan> ScanRoots(const RunSpec& spec);
 
 class ConfinedRun {
  public:
@@ -50,6 +57,7 @@ class ConfinedRun {
   RunSpec spec_;
   RunStore store_;
   Json evidence_;
+  AdministrativeFiles administrative_;  // just before release
   Timings timings_;
 };
 

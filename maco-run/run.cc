@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
 #include "libcommon/auth/state_root.h"
 #include "maco-run/confined_run.h"
 #include "maco-run/record/observations.h"
@@ -15,6 +18,28 @@
 #include "maco-run/surroundings.h"
 
 namespace maco::run {
+namespace {
+
+// ADM-01: whatever is a repository in a writable root keeps its administrative files.
+Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& spec) {
+  for (const auto& path : paths) {
+    const bool known = std::ranges::any_of(
+        spec.read_only_inside, [&](const auto& other) { return other.path == path; });
+    if (known) {
+      continue;
+    }
+    const UniqueFd fd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd.valid()) {
+      return FailOs(errno, "open", path);
+    }
+    FileIdentity identity;
+    MACO_ASSIGN(identity, IdentityOf(fd.get()));
+    spec.read_only_inside.push_back({path, identity});
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<int> ExecuteRun(const Options& options) {
   Timings timings;
@@ -49,8 +74,11 @@ Result<int> ExecuteRun(const Options& options) {
   }
   RunSpec spec;
   MACO_ASSIGN(spec, ResolveRun(options.request, surroundings));
+  spec.common_dir = std::move(common_dir);
   timings.Mark("resolved");
-  MACO_TRY(ScanRoots(spec));
+  RootScan scan;
+  MACO_ASSIGN(scan, ScanRoots(spec));
+  MACO_TRY(ProtectGitEntries(scan.git_entries, spec));
   timings.Mark("scanned");
   auto store = RunStore::Create(*state, spec.id);
   if (!store) {

@@ -54,6 +54,19 @@ void UniqueFd::Reset() {
   }
 }
 
+Result<void> ClaimStandardDescriptors() {
+  int fd = -1;
+  do {
+    // The lowest free number; not close-on-exec, as the standard descriptors are not.
+    fd = open("/dev/null", O_RDWR);
+    if (fd < 0) {
+      return FailOs(errno, "open", "/dev/null");
+    }
+  } while (fd <= STDERR_FILENO);
+  close(fd);
+  return {};
+}
+
 Result<Pipe> MakePipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

@@ -39,6 +39,11 @@ struct Pipe {
   UniqueFd write_end;
 };
 
+// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed, so that no file of ours gets
+// such a number and is read as input or written to as a terminal. First call of every main.
+// Errors: kNotFound, kPermission, kLimit, kIo.
+Result<void> ClaimStandardDescriptors();
+
 // Errors: kLimit, kIo.
 Result<Pipe> MakePipe();
 Result<UniqueFd> Duplicate(int fd);

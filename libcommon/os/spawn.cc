@@ -14,6 +14,7 @@
 
 #include "libcommon/base/clock.h"
 #include "libcommon/os/fd.h"
+#include "libcommon/os/proc_status.h"
 
 namespace maco {
 namespace {
@@ -28,6 +29,28 @@ class FileActions {
 
  private:
   posix_spawn_file_actions_t actions_;
+};
+
+// The program starts with no signal blocked and none ignored, whatever we do with ours.
+class Attributes {
+ public:
+  Attributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  posix_spawnattr_t* get() { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
 };
 
 // Owns a child: killed and reaped when it is given up.
@@ -81,15 +104,26 @@ Result<bool> Drain(int fd, std::string& out, std::size_t limit) {
   return n > 0;
 }
 
-Result<void> Capture(Pipe& out, Pipe& err, const SpawnRequest& request, SpawnResult& result) {
+// Until the program has ended and nothing more is in the pipes: a process that it left behind may
+// hold them open for ever, and the program may close them long before it ends.
+Result<void> Capture(Pipe& out, Pipe& err, int pidfd, const SpawnRequest& request,
+                     SpawnResult& result) {
   const auto deadline = Monotonic::now() + request.timeout;
-  while (out.read_end.valid() || err.read_end.valid()) {
-    std::array<pollfd, 2> wait{{{out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}}};
+  for (;;) {
+    std::array<pollfd, 3> wait{{{out.read_end.get(), POLLIN, 0},
+                                {err.read_end.get(), POLLIN, 0},
+                                {pidfd, POLLIN, 0}}};
     const int ready = poll(wait.data(), wait.size(), PollMillis(deadline));
     if (ready == 0) {
       return Fail(Code::kTimeout, "'" + request.program + "' did not end in time");
     }
-    for (std::size_t i = 0; ready > 0 && i < wait.size(); ++i) {
+    if (ready < 0) {
+      continue;  // interrupted
+    }
+    if (wait[0].revents == 0 && wait[1].revents == 0) {
+      return {};
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
       if (wait[i].revents == 0) {
         continue;
       }
@@ -102,7 +136,6 @@ Result<void> Capture(Pipe& out, Pipe& err, const SpawnRequest& request, SpawnRes
       }
     }
   }
-  return {};
 }
 
 }  // namespace
@@ -113,6 +146,7 @@ Result<SpawnResult> RunProgram(const SpawnRequest& request) {
   MACO_ASSIGN(out, MakePipe());
   MACO_ASSIGN(err, MakePipe());
   FileActions actions;
+  Attributes attributes;
   posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(actions.get(), out.write_end.get(), 1);
   posix_spawn_file_actions_adddup2(actions.get(), err.write_end.get(), 2);
@@ -122,7 +156,7 @@ Result<SpawnResult> RunProgram(const SpawnRequest& request) {
   std::vector<std::string> arguments{request.program};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   pid_t pid = -1;
-  const int failed = posix_spawn(&pid, request.program.c_str(), actions.get(), nullptr,
+  const int failed = posix_spawn(&pid, request.program.c_str(), actions.get(), attributes.get(),
                                  Pointers(arguments).data(), Pointers(request.environment).data());
   if (failed != 0) {
     return FailOs(failed, "run", request.program);
@@ -130,8 +164,10 @@ Result<SpawnResult> RunProgram(const SpawnRequest& request) {
   Child child(pid);
   out.write_end.Reset();
   err.write_end.Reset();
+  UniqueFd pidfd;
+  MACO_ASSIGN(pidfd, OpenPidfd(pid));
   SpawnResult result;
-  MACO_TRY(Capture(out, err, request, result));
+  MACO_TRY(Capture(out, err, pidfd.get(), request, result));
   const int status = child.Wait();
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

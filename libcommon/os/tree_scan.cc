@@ -15,6 +15,8 @@
 #include <memory>
 #include <string_view>
 
+#include "libcommon/base/text.h"
+
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/mountinfo.h"
 
@@ -51,8 +53,8 @@ unsigned ModeOfType(unsigned type) { return DTTOIF(type); }
 class Scanner {
  public:
   Scanner(const Directory& root, const std::string& name, const ScanLimits& limits,
-          ScanCounts& counts, LinkLedger* ledger)
-      : root_(root), name_(name), limits_(limits), counts_(counts), ledger_(ledger) {}
+          ScanCounts& counts, WritableFindings* findings)
+      : root_(root), name_(name), limits_(limits), counts_(counts), findings_(findings) {}
 
   Result<void> Run() {
     MACO_ASSIGN(origin_, root_.Identity());
@@ -158,7 +160,7 @@ class Scanner {
 
   Result<void> Entry(const Directory& directory, const std::string& relative,
                      std::string_view entry_name, unsigned mode) {
-    const bool need_links = ledger_ != nullptr && S_ISREG(mode);
+    const bool need_links = findings_ != nullptr && S_ISREG(mode);
     FileIdentity identity;
     if (mode == 0 || need_links) {
       const auto seen = directory.Stat(std::string(entry_name));
@@ -167,6 +169,9 @@ class Scanner {
       }
       identity = *seen;
       mode = identity.mode;
+    }
+    if (findings_ != nullptr && entry_name == ".git") {
+      MACO_TRY(MeetGit(Full(Join(relative, entry_name)), mode));
     }
     if (S_ISDIR(mode)) {
       ++counts_.directories;
@@ -178,8 +183,8 @@ class Scanner {
     }
     if (S_ISREG(mode)) {
       ++counts_.files;
-      if (ledger_ != nullptr && identity.links > 1) {
-        ledger_->Meet(identity, Full(Join(relative, entry_name)));
+      if (findings_ != nullptr && identity.links > 1 && !InGit(relative)) {
+        findings_->ledger.Meet(identity, Full(Join(relative, entry_name)));
       }
       return {};
     }
@@ -188,6 +193,29 @@ class Scanner {
       return {};
     }
     return Special(Join(relative, entry_name), mode);
+  }
+
+  // Whether a directory is a ".git" or lies in one.
+  static bool InGit(std::string_view relative) {
+    for (const auto part : Split(relative, '/')) {
+      if (part == ".git") {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Result<void> MeetGit(std::string path, unsigned mode) {
+    if (S_ISLNK(mode)) {
+      return Fail(Code::kRefused, "'" + path + "' is a symbolic link, so it cannot be protected",
+                  "replace it with a file that says 'gitdir: PATH', see git init --separate-git-dir");
+    }
+    if (findings_->git_entries.size() == limits_.git_entries) {
+      return Fail(Code::kLimit, "'" + name_ + "' holds more than " +
+                                    std::to_string(limits_.git_entries) + " nested repositories");
+    }
+    findings_->git_entries.push_back(std::move(path));
+    return {};
   }
 
   static std::string Join(const std::string& relative, std::string_view entry_name) {
@@ -207,7 +235,7 @@ class Scanner {
   const std::string& name_;
   const ScanLimits& limits_;
   ScanCounts& counts_;
-  LinkLedger* ledger_;
+  WritableFindings* findings_;
   FileIdentity origin_;
   std::string pending_;  // relative paths, each ended by a zero byte, last in first out
   std::unique_ptr<std::array<char, kBufferBytes>> buffer_;
@@ -235,8 +263,8 @@ Result<void> LinkLedger::Check() const {
 }
 
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
-                      ScanCounts& counts, LinkLedger* ledger) {
-  return Scanner(root, name, limits, counts, ledger).Run();
+                      ScanCounts& counts, WritableFindings* findings) {
+  return Scanner(root, name, limits, counts, findings).Run();
 }
 
 }  // namespace maco

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "libcommon/base/result.h"
 #include "libcommon/os/directory.h"
@@ -39,13 +40,22 @@ class LinkLedger {
 
 struct ScanLimits {
   std::uint64_t entries = kDefaultScanEntries;
+  std::size_t git_entries = 1024;
 };
 
-// Scans what lies below `root`, whose path `name` is only for messages. With a ledger, regular
-// files with more than one link are entered into it. Adds to `counts`, which also carries the
-// entries of earlier roots of the same pass. Errors: kRefused (a path that must not be there),
+// What a pass over writable roots collects.
+struct WritableFindings {
+  LinkLedger ledger;  // of files outside ".git", which stays read-only
+  // Every entry named ".git": the root's own, and those of nested repositories and submodules.
+  std::vector<std::string> git_entries;
+};
+
+// Scans what lies below `root`, whose path `name` is only for messages. For a writable root,
+// `findings` is not null: regular files with more than one link and entries named ".git" are entered
+// into it; a ".git" that is a symbolic link is refused, since it cannot be protected. Adds to
+// `counts`, which also carries the entries of earlier roots of the same pass. Errors: kRefused (a path that must not be there),
 // kLimit (more entries than allowed), kPermission (a directory that cannot be read), kIo.
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
-                      ScanCounts& counts, LinkLedger* ledger);
+                      ScanCounts& counts, WritableFindings* findings);
 
 }  // namespace maco

@@ -227,21 +227,11 @@ class Resolver {
     return {};
   }
 
-  // ADM-01: read-only in every run, wherever it lies.
+  // ADM-01: read-only in every run, wherever it lies. (Entries named .git are found by the scan.)
   Result<void> AddGitDirectories() {
     std::vector<std::string> paths{where_.common_dir};
     if (!PathIsWithin(where_.git_dir, where_.common_dir)) {
       paths.push_back(where_.git_dir);
-    }
-    for (const auto& root : spec_.roots) {
-      const std::string link = root.path + "/.git";
-      struct stat st {};
-      if (root.writable && lstat(link.c_str(), &st) == 0 && !S_ISLNK(st.st_mode) &&
-          link != where_.common_dir) {
-        FileIdentity identity;
-        MACO_ASSIGN(identity, IdentityOfPath(link));
-        spec_.read_only_inside.push_back({link, identity});
-      }
     }
     for (const auto& path : paths) {
       Root root;

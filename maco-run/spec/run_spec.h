@@ -62,6 +62,7 @@ struct RunSpec {
   std::vector<BindMount> read_only_binds;
   std::string guardian;  // path of the guardian outside
   FileIdentity guardian_identity;
+  Directory common_dir;  // of the repository
   std::map<std::string, std::uint32_t> probes;
   Bytes filter;
 

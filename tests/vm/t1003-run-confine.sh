@@ -179,3 +179,46 @@ test_result_cannot_be_replaced() {
     expect .publishable false
     [[ ! -e r2 ]]
 }
+
+test_nested_repositories_keep_their_git_directories() {
+    new_repo
+    git init -q vendor/sub
+    run --profile offline-write --write . -- sh -c '
+        echo x >vendor/sub/new && ! echo evil >vendor/sub/.git/hooks/pre-commit && ! rm -rf vendor/sub/.git'
+    expect_status 0
+    expect_publishable
+    [[ -e vendor/sub/new && ! -e vendor/sub/.git/hooks/pre-commit ]]
+}
+
+test_git_entry_that_is_a_link_is_refused() {
+    new_repo
+    mkdir inner
+    ln -s ../.git inner/.git
+    run --profile offline-write --write . -- true
+    expect_status 125
+    expect_err 'is a symbolic link, so it cannot be protected'
+}
+
+test_clone_with_shared_objects_can_be_written() {
+    new_repo
+    git clone -q --local . ../clone
+    cd ../clone
+    git-maco init >/dev/null
+    [[ $(find .git/objects -type f -links +1 | wc -l) -gt 0 ]] || fail "the clone shares nothing"
+    run --profile offline-write --write . -- touch new
+    expect_status 0
+    expect_publishable
+}
+
+test_change_of_hooks_by_the_user_is_reported() {
+    new_repo
+    run -- true
+    expect '.measurements.administrative_changes | length' 0
+    mkfifo "$HOME/ready"
+    maco-run --evidence-fd 9 -- sh -c 'echo; sleep 3' >"$HOME/ready" 9>"$test_dir/evidence.json" &
+    read -r _ <"$HOME/ready"
+    echo '#!/bin/sh' >.git/hooks/pre-commit
+    wait "$!"
+    expect '.measurements.administrative_changes | join(",")' hooks/pre-commit
+    expect .publishable true
+}
