@@ -131,7 +131,7 @@ Check RuntimeVariable(const ManagerFacts& manager) {
     // Usual over sudo, cron and some ssh set-ups.
     check.state = State::kNote;
     check.observed = manager.runtime_variable ? "leads elsewhere" : "is not set";
-    check.observed += "; maco needs it not, but systemctl --user does";
+    check.observed += "; maco does without it, systemctl --user does not";
     check.fix = "export XDG_RUNTIME_DIR=" + manager.directory;
   }
   return check;
