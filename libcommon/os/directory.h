@@ -24,7 +24,7 @@ class Directory {
   static Result<Directory> OpenPath(const std::string& path);
 
   // Opens `name` (may hold slashes) below this directory. Errors: kNotFound, kPermission, kIo
-  // (ELOOP: a symbolic link; EXDEV: another mount or outside; ENOTDIR).
+  // (ELOOP or ENOTDIR: a symbolic link, or no directory; EXDEV: another mount or outside).
   Result<Directory> Open(const std::string& name, CrossDevice cross = CrossDevice::kRefuse) const;
   Result<UniqueFd> OpenFile(const std::string& name, int flags, unsigned mode = 0) const;
 

@@ -110,9 +110,8 @@ Result<void> Capture(Pipe& out, Pipe& err, int pidfd, const SpawnRequest& reques
                      SpawnResult& result) {
   const auto deadline = Monotonic::now() + request.timeout;
   for (;;) {
-    std::array<pollfd, 3> wait{{{out.read_end.get(), POLLIN, 0},
-                                {err.read_end.get(), POLLIN, 0},
-                                {pidfd, POLLIN, 0}}};
+    std::array<pollfd, 3> wait{
+        {{out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}, {pidfd, POLLIN, 0}}};
     const int ready = poll(wait.data(), wait.size(), PollMillis(deadline));
     if (ready == 0) {
       return Fail(Code::kTimeout, "'" + request.program + "' did not end in time");
@@ -150,6 +149,7 @@ Result<SpawnResult> RunProgram(const SpawnRequest& request) {
   posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(actions.get(), out.write_end.get(), 1);
   posix_spawn_file_actions_adddup2(actions.get(), err.write_end.get(), 2);
+  posix_spawn_file_actions_addclosefrom_np(actions.get(), 3);
   if (!request.directory.empty()) {
     posix_spawn_file_actions_addchdir_np(actions.get(), request.directory.c_str());
   }

@@ -10,10 +10,10 @@
 namespace maco {
 
 struct SpawnRequest {
-  std::string program;                   // absolute
-  std::vector<std::string> arguments;    // without argv[0]
-  std::vector<std::string> environment;  // "NAME=value", the whole environment
-  std::string directory;                 // empty: ours
+  std::string program;                    // absolute
+  std::vector<std::string> arguments;     // without argv[0]
+  std::vector<std::string> environment;   // "NAME=value", the whole environment
+  std::string directory;                  // empty: ours
   std::size_t output_limit = 1UL << 20U;  // bytes of stdout, and of stderr
   std::chrono::milliseconds timeout{30000};
 };
@@ -25,8 +25,9 @@ struct SpawnResult {
   std::string error_output;
 };
 
-// Standard input is /dev/null. Errors: kNotFound, kPermission (exec), kLimit (output), kTimeout
-// (the program was killed), kIo.
+// Standard input is /dev/null, no other descriptor of ours is open, no signal is blocked or
+// ignored. A process that the program leaves behind is not waited for. Errors: kNotFound,
+// kPermission (exec), kLimit (output), kTimeout (the program was killed), kIo.
 Result<SpawnResult> RunProgram(const SpawnRequest& request);
 
 }  // namespace maco

@@ -60,10 +60,13 @@ TEST(Directory, RefusesSymbolicLinksInEveryPlace) {
   fs::create_symlink("/", scratch.Path("to-root"));
   fs::create_symlink("nowhere", scratch.Path("dangling"));
   EXPECT_EQ(scratch.dir().OpenFile("to-file", O_RDONLY).error().os_errno, ELOOP);
-  EXPECT_EQ(scratch.dir().Open("to-directory").error().os_errno, ELOOP);
+  // With O_DIRECTORY the kernel says that the link itself is no directory.
+  EXPECT_EQ(scratch.dir().Open("to-directory").error().os_errno, ENOTDIR);
+  EXPECT_EQ(scratch.dir().Open("to-directory/.").error().os_errno, ELOOP);
   EXPECT_EQ(scratch.dir().OpenFile("to-directory/x", O_WRONLY | O_CREAT, 0600).error().os_errno,
             ELOOP);
-  EXPECT_EQ(scratch.dir().Open("to-root").error().os_errno, ELOOP);
+  EXPECT_EQ(scratch.dir().Open("to-root").error().os_errno, ENOTDIR);
+  EXPECT_EQ(scratch.dir().Open("to-root/etc").error().os_errno, ELOOP);
   EXPECT_EQ(scratch.dir().OpenFile("dangling", O_WRONLY | O_CREAT, 0600).error().os_errno, ELOOP);
   EXPECT_FALSE(fs::exists(scratch.Path("nowhere")));
   EXPECT_FALSE(fs::exists(scratch.Path("sub/x")));
@@ -72,9 +75,10 @@ TEST(Directory, RefusesSymbolicLinksInEveryPlace) {
 TEST(Directory, RefusesLinksOfProc) {
   const auto proc = Directory::OpenPath("/proc/self");
   ASSERT_TRUE(proc.has_value());
-  for (const char* name : {"root", "cwd", "root/etc"}) {
+  for (const char* name : {"root/.", "cwd/.", "root/etc"}) {
     EXPECT_EQ(proc->Open(name).error().os_errno, ELOOP) << name;
   }
+  EXPECT_EQ(proc->Open("root").error().os_errno, ENOTDIR);
   EXPECT_EQ(proc->OpenFile("exe", O_RDONLY).error().os_errno, ELOOP);
 }
 
@@ -128,7 +132,7 @@ TEST(Directory, OpenOrCreateDoesNotFollowALink) {
   const ScratchDir scratch;
   ASSERT_TRUE(scratch.dir().Create("real", 0700).has_value());
   fs::create_symlink("real", scratch.Path("link"));
-  EXPECT_EQ(scratch.dir().OpenOrCreate("link", 0700).error().os_errno, ELOOP);
+  EXPECT_EQ(scratch.dir().OpenOrCreate("link", 0700).error().os_errno, ENOTDIR);
   Touch(scratch.dir(), "file");
   EXPECT_EQ(scratch.dir().OpenOrCreate("file", 0700).error().os_errno, ENOTDIR);
 }

@@ -113,6 +113,7 @@ TEST(OfdLock, AWaiterGetsTheFileThatHasTheNameThen) {
   ASSERT_TRUE(answers.has_value());
   const pid_t waiter = fork();
   if (waiter == 0) {
+    old->Reset();  // inherited, it would keep the lock
     // Opened before the replacement: the parent waits for this byte.
     const auto before = scratch.dir().OpenFile("lock", O_RDWR);
     const bool told = WriteAll(answers->write_end.get(), AsBytes("x")).has_value();

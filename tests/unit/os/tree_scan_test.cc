@@ -221,7 +221,7 @@ TEST(TreeScan, ADirectoryThatCannotBeReadIsAnError) {
               }
               ScanCounts counts;
               const auto scanned = ScanTree(*top, "/the/root", {}, counts, nullptr);
-              return Answer(scanned).substr(0, 50);
+              return Answer(scanned).substr(0, 51);
             }),
             std::string("permission: cannot scan '/the/root/open/closed': op"));
   fs::permissions(scratch.Path("open/closed"), fs::perms::owner_all);
