@@ -11,16 +11,13 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
-#include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/personality.h>
-#include <sys/ptrace.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timex.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +25,10 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
+
+#include "maco-run/guardian/plain_calls.h"
 
 namespace maco::run {
 namespace {
@@ -122,9 +122,8 @@ int TryLink(bool at) {
 }
 
 int TryNode(mode_t type, bool at) {
-  const int result =
-      Outcome(at ? syscall(SYS_mknodat, AT_FDCWD, kScratch, type | 0600U, 0)
-                 : syscall(SYS_mknod, kScratch, type | 0600U, 0));
+  const int result = Outcome(at ? syscall(SYS_mknodat, AT_FDCWD, kScratch, type | 0600U, 0)
+                                : syscall(SYS_mknod, kScratch, type | 0600U, 0));
   unlink(kScratch);
   return result;
 }
@@ -147,8 +146,8 @@ int TrySetId(Call call) {
   if (fd < 0) {
     return ENOSYS;
   }
-  const int result = Both(S_ISUID | 0700U, S_ISGID | 0700U,
-                          [&](mode_t mode) { return Outcome(call(fd, mode)); });
+  const int result =
+      Both(S_ISUID | 0700U, S_ISGID | 0700U, [&](mode_t mode) { return Outcome(call(fd, mode)); });
   close(fd);
   unlink(kScratch);
   return result;
@@ -171,8 +170,8 @@ int TryWhiteout() {
     return ENOSYS;
   }
   close(fd);
-  const int result = Outcome(syscall(SYS_renameat2, AT_FDCWD, kScratch, AT_FDCWD, kScratchLink,
-                                     RENAME_WHITEOUT));
+  const int result =
+      Outcome(syscall(SYS_renameat2, AT_FDCWD, kScratch, AT_FDCWD, kScratchLink, RENAME_WHITEOUT));
   unlink(kScratch);
   unlink(kScratchLink);
   return result;
@@ -281,31 +280,38 @@ const NamedProbe kProbes[] = {
     {"rename-whiteout", TryWhiteout},
     {"setuid-chmod",
      [] { return TrySetId([](int, mode_t mode) { return syscall(SYS_chmod, kScratch, mode); }); }},
-    {"setuid-fchmod", [] { return TrySetId([](int fd, mode_t mode) { return fchmod(fd, mode); }); }},
-    {"setuid-fchmodat", [] {
+    {"setuid-fchmod",
+     [] { return TrySetId([](int fd, mode_t mode) { return fchmod(fd, mode); }); }},
+    {"setuid-fchmodat",
+     [] {
        return TrySetId(
            [](int, mode_t mode) { return syscall(SYS_fchmodat, AT_FDCWD, kScratch, mode); });
      }},
-    {"setuid-fchmodat2", [] {
+    {"setuid-fchmodat2",
+     [] {
        return TrySetId(
            [](int, mode_t mode) { return syscall(kFchmodat2, AT_FDCWD, kScratch, mode, 0); });
      }},
-    {"setuid-create", [] {
+    {"setuid-create",
+     [] {
        return TryCreateSetId([](mode_t mode) {
          return syscall(SYS_openat, AT_FDCWD, kScratch, O_CREAT | O_EXCL | O_WRONLY, mode);
        });
      }},
-    {"setuid-open", [] {
+    {"setuid-open",
+     [] {
        return TryCreateSetId([](mode_t mode) {
          return syscall(SYS_open, kScratch, O_CREAT | O_EXCL | O_WRONLY, mode);
        });
      }},
     {"setuid-creat",
      [] { return TryCreateSetId([](mode_t mode) { return syscall(SYS_creat, kScratch, mode); }); }},
-    {"setuid-mknod", [] {
+    {"setuid-mknod",
+     [] {
        return Both(S_ISUID, S_ISGID, [](mode_t bit) { return TryNode(S_IFREG | bit, true); });
      }},
-    {"setuid-mknod-old", [] {
+    {"setuid-mknod-old",
+     [] {
        return Both(S_ISUID, S_ISGID, [](mode_t bit) { return TryNode(S_IFREG | bit, false); });
      }},
     {"unshare-user", [] { return TryUnshare(CLONE_NEWUSER); }},
@@ -318,7 +324,8 @@ const NamedProbe kProbes[] = {
     {"semget", [] { return Outcome(semget(IPC_PRIVATE, 1, 0600)); }},
     {"msgget", [] { return Outcome(msgget(IPC_PRIVATE, 0600)); }},
     {"mq-open", [] { return CloseAfter(mq_open("/maco-probe", O_CREAT | O_RDWR, 0600, nullptr)); }},
-    {"fanotify-init", [] {
+    {"fanotify-init",
+     [] {
        constexpr long kReportFid = 0x200;  // what needs no privilege
        return CloseAfter(static_cast<int>(syscall(SYS_fanotify_init, kReportFid, O_RDONLY)));
      }},
@@ -330,93 +337,6 @@ const NamedProbe kProbes[] = {
     {"old-abi", TryOldAbi},
 };
 
-// A call whose arguments name nothing real. Where the kernel looks at them before it looks at
-// privileges, an allowed call fails with another errno than the filter's, as said behind it; of the
-// others, "privilege", tests/vm/t1101-run-layers.sh keeps the list.
-struct PlainProbe {
-  const char* name;
-  long number;
-  long arguments[5];
-};
-
-constexpr long kNowhere = -1;  // as a descriptor, a process, a pointer
-
-const PlainProbe kPlainProbes[] = {
-    {"io-uring-enter", SYS_io_uring_enter, {kNowhere}},                  // EBADF
-    {"io-uring-register", SYS_io_uring_register, {kNowhere}},            // EBADF
-    {"accept-old", SYS_accept, {kNowhere}},                              // EBADF
-    {"mount", SYS_mount, {0, 0, kNowhere}},                              // EFAULT
-    {"umount", SYS_umount2, {0, 0x40000000}},                            // EINVAL
-    {"pivot-root", SYS_pivot_root, {}},                                  // privilege
-    {"chroot", SYS_chroot, {}},                                          // EFAULT
-    {"open-tree", SYS_open_tree, {kNowhere}},                            // EFAULT
-    {"move-mount", SYS_move_mount, {kNowhere}},                          // privilege
-    {"fsopen", SYS_fsopen, {}},                                          // privilege
-    {"fsconfig", SYS_fsconfig, {kNowhere}},                              // EINVAL
-    {"fsmount", SYS_fsmount, {kNowhere}},                                // privilege
-    {"fspick", SYS_fspick, {kNowhere}},                                  // privilege
-    {"mount-setattr", SYS_mount_setattr, {kNowhere}},                    // EINVAL
-    {"setns", SYS_setns, {kNowhere}},                                    // EBADF
-    {"ptrace", SYS_ptrace, {PTRACE_ATTACH, 0x7FFFFFFF}},                 // ESRCH
-    {"process-vm-readv", SYS_process_vm_readv, {kNowhere}},              // no error
-    {"process-vm-writev", SYS_process_vm_writev, {kNowhere}},            // no error
-    {"process-madvise", SYS_process_madvise, {kNowhere}},                // EBADF
-    {"pidfd-getfd", SYS_pidfd_getfd, {kNowhere}},                        // EBADF
-    {"kcmp", SYS_kcmp, {kNowhere}},                                      // ESRCH
-    {"bpf", SYS_bpf, {kNowhere}},                                        // EINVAL
-    {"perf-event-open", SYS_perf_event_open, {}},                        // EFAULT
-    {"add-key", SYS_add_key, {kNowhere}},                                // EFAULT
-    {"request-key", SYS_request_key, {}},                                // EFAULT
-    {"keyctl", SYS_keyctl, {0, -4}},                                     // ENOKEY, or none
-    {"kexec-load", SYS_kexec_load, {}},                                  // privilege
-    {"kexec-file-load", SYS_kexec_file_load, {kNowhere}},                // privilege
-    {"init-module", SYS_init_module, {}},                                // privilege
-    {"finit-module", SYS_finit_module, {kNowhere}},                      // privilege
-    {"delete-module", SYS_delete_module, {}},                            // privilege
-    {"open-by-handle-at", SYS_open_by_handle_at, {kNowhere}},            // privilege
-    {"quotactl", SYS_quotactl, {kNowhere}},                              // EINVAL
-    {"quotactl-fd", SYS_quotactl_fd, {kNowhere}},                        // EBADF
-    {"swapon", SYS_swapon, {0, 0x40000000}},                             // EINVAL
-    {"swapoff", SYS_swapoff, {}},                                        // privilege
-    {"reboot", SYS_reboot, {}},                                          // privilege
-    {"syslog", SYS_syslog, {10}},                                        // privilege
-    {"acct", SYS_acct, {kNowhere}},                                      // privilege
-    {"vhangup", SYS_vhangup, {}},                                        // privilege
-    {"iopl", SYS_iopl, {4}},                                             // EINVAL
-    {"ioperm", SYS_ioperm, {kNowhere}},                                  // EINVAL
-    {"lookup-dcookie", SYS_lookup_dcookie, {}},                          // privilege
-    {"fanotify-mark", SYS_fanotify_mark, {kNowhere}},                    // EINVAL
-    {"settimeofday", SYS_settimeofday, {kNowhere}},                      // EFAULT
-    {"clock-settime", SYS_clock_settime, {}},                            // EFAULT
-    {"clock-adjtime", SYS_clock_adjtime, {}},                            // EFAULT
-    {"adjtimex", SYS_adjtimex, {}},                                      // EFAULT
-    {"shmat", SYS_shmat, {kNowhere}},                                    // EINVAL
-    {"shmctl", SYS_shmctl, {kNowhere, kNowhere}},                        // EINVAL
-    {"shmdt", SYS_shmdt, {1}},                                           // EINVAL
-    {"semop", SYS_semop, {kNowhere}},                                    // EINVAL
-    {"semtimedop", SYS_semtimedop, {kNowhere}},                          // EINVAL
-    {"semctl", SYS_semctl, {kNowhere, 0, kNowhere}},                     // EINVAL
-    {"msgsnd", SYS_msgsnd, {kNowhere}},                                  // EFAULT
-    {"msgrcv", SYS_msgrcv, {kNowhere}},                                  // EINVAL
-    {"msgctl", SYS_msgctl, {kNowhere, kNowhere}},                        // EINVAL
-    {"mq-unlink", SYS_mq_unlink, {}},                                    // EFAULT
-    {"mq-timedsend", SYS_mq_timedsend, {kNowhere}},                      // EBADF
-    {"mq-timedreceive", SYS_mq_timedreceive, {kNowhere}},                // EBADF
-    {"mq-notify", SYS_mq_notify, {kNowhere}},                            // EBADF
-    {"mq-getsetattr", SYS_mq_getsetattr, {kNowhere}},                    // EBADF
-    {"memfd-secret", SYS_memfd_secret, {kNowhere}},                      // EINVAL or ENOSYS
-    {"nfsservctl", SYS_nfsservctl, {}},                                  // ENOSYS
-    {"uselib", SYS_uselib, {}},                                          // ENOSYS or EFAULT
-    {"sysfs", SYS_sysfs, {99}},                                          // EINVAL
-    {"ustat", SYS_ustat, {}},                                            // EINVAL
-    {"openat2", SYS_openat2, {kNowhere}},                                // EINVAL
-};
-
-int Try(const PlainProbe& probe) {
-  const auto& a = probe.arguments;
-  return Outcome(syscall(probe.number, a[0], a[1], a[2], a[3], a[4]));
-}
-
 }  // namespace
 
 int Probe(const std::string& name) {
@@ -425,12 +345,7 @@ int Probe(const std::string& name) {
       return probe.attempt();
     }
   }
-  for (const auto& probe : kPlainProbes) {
-    if (name == probe.name) {
-      return Try(probe);
-    }
-  }
-  return ENOSYS;
+  return TryPlainCall(name);
 }
 
 std::vector<std::string> AllProbes() {
@@ -438,9 +353,8 @@ std::vector<std::string> AllProbes() {
   for (const auto& probe : kProbes) {
     out.emplace_back(probe.name);
   }
-  for (const auto& probe : kPlainProbes) {
-    out.emplace_back(probe.name);
-  }
+  const auto plain = AllPlainCalls();
+  out.insert(out.end(), plain.begin(), plain.end());
   return out;
 }
 

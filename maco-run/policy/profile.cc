@@ -49,6 +49,7 @@ std::map<std::string, std::uint32_t> ExpectedProbes(Profile /*profile*/) {
   out["socketpair-stream"] = 0;
   // Refused as unknown, so that callers fall back to the calls whose arguments can be seen.
   out["clone3"] = ENOSYS;
+  out["openat2"] = ENOSYS;
   out["foreign-abi"] = ENOSYS;
   return out;
 }

@@ -2,11 +2,11 @@
 // Contract: maco-run/policy/seccomp_policy.h.
 #include "maco-run/policy/seccomp_policy.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -31,26 +32,92 @@ constexpr std::uint32_t kNewestReviewedCall = 462;
 constexpr int kFchmodat2 = 452;
 
 constexpr const char* kDenied[] = {
-    "socket", "bind", "connect", "listen", "accept", "accept4",
-    "io_uring_setup", "io_uring_enter", "io_uring_register",
-    "link", "linkat",
-    "mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "mount_setattr", "setns",
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
-    "bpf", "perf_event_open", "userfaultfd", "add_key", "request_key", "keyctl",
-    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
-    "open_by_handle_at", "quotactl", "quotactl_fd", "swapon", "swapoff", "reboot", "syslog",
-    "acct", "vhangup", "iopl", "ioperm", "lookup_dcookie", "fanotify_init", "fanotify_mark",
-    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
-    "shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl",
-    "msgget", "msgsnd", "msgrcv", "msgctl",
-    "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
-    "memfd_secret", "nfsservctl", "uselib", "sysfs", "ustat",
+    "socket",
+    "bind",
+    "connect",
+    "listen",
+    "accept",
+    "accept4",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "link",
+    "linkat",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "setns",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "pidfd_getfd",
+    "kcmp",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "add_key",
+    "request_key",
+    "keyctl",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "open_by_handle_at",
+    "quotactl",
+    "quotactl_fd",
+    "swapon",
+    "swapoff",
+    "reboot",
+    "syslog",
+    "acct",
+    "vhangup",
+    "iopl",
+    "ioperm",
+    "lookup_dcookie",
+    "fanotify_init",
+    "fanotify_mark",
+    "settimeofday",
+    "clock_settime",
+    "clock_adjtime",
+    "adjtimex",
+    "shmget",
+    "shmat",
+    "shmctl",
+    "shmdt",
+    "semget",
+    "semop",
+    "semtimedop",
+    "semctl",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+    "mq_timedsend",
+    "mq_timedreceive",
+    "mq_notify",
+    "mq_getsetattr",
+    "memfd_secret",
+    "nfsservctl",
+    "uselib",
+    "sysfs",
+    "ustat",
 };
 
-constexpr std::uint64_t kNamespaceFlags =
-    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
-    CLONE_NEWCGROUP | 0x00000080 /* CLONE_NEWTIME */;
+constexpr std::uint64_t kNamespaceFlags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
+                                          CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
+                                          CLONE_NEWCGROUP | 0x00000080 /* CLONE_NEWTIME */;
 
 struct Release {
   void operator()(void* context) const { seccomp_release(context); }
@@ -66,7 +133,8 @@ class Builder {
     if (!context_) {
       return Fail(Code::kUnsupported, "libseccomp cannot build a filter here");
     }
-    Check(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM)),
+    Check(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH,
+                           omit_.contains("foreign") ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM)),
           "foreign architectures");
     for (const char* name : kDenied) {
       Deny(name);
@@ -75,7 +143,7 @@ class Builder {
     DenyPairs();
     DenyNodes();
     DenySetuid();
-    DenyTerminalInput();
+    DenyRequests();
     DenyPersonality();
     Deny("clone3", SCMP_ACT_ERRNO(ENOSYS));
     Deny("openat2", SCMP_ACT_ERRNO(ENOSYS));
@@ -138,10 +206,14 @@ class Builder {
   }
 
   void DenyNodes() {
-    for (const std::uint64_t type : {0010000U, 0140000U, 0020000U, 0060000U}) {  // S_IFIFO, ...SOCK, CHR, BLK
+    for (const std::uint64_t type :
+         {0010000U, 0140000U, 0020000U, 0060000U}) {  // S_IFIFO, ...SOCK, CHR, BLK
       Deny("mknod", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, S_IFMT, type));
       Deny("mknodat", SCMP_ACT_ERRNO(EPERM), SCMP_A2(SCMP_CMP_MASKED_EQ, S_IFMT, type));
     }
+    // It leaves a device node 0:0 in the old place of a file.
+    Deny("renameat2", SCMP_ACT_ERRNO(EPERM),
+         SCMP_A4(SCMP_CMP_MASKED_EQ, RENAME_WHITEOUT, RENAME_WHITEOUT));
   }
 
   void DenySetuid() {
@@ -164,10 +236,13 @@ class Builder {
     }
   }
 
-  void DenyTerminalInput() {
+  void DenyRequests() {
     // The kernel looks at 32 bits of the request only.
     constexpr std::uint64_t kLow = 0xFFFFFFFF;
-    for (const std::uint64_t request : {0x5412U, 0x541CU}) {  // TIOCSTI, TIOCLINUX
+    // Terminal input: TIOCSTI, TIOCLINUX. btrfs-ioctl(2), subvolumes and snapshots (old and new
+    // form): a snapshot shows under a writable root what the unit has masked elsewhere.
+    for (const std::uint64_t request :
+         {0x5412U, 0x541CU, 0x5000940EU, 0x50009401U, 0x50009418U, 0x50009417U}) {
       Deny("ioctl", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, kLow, request));
     }
   }
