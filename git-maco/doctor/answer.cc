@@ -89,8 +89,8 @@ Json CheckJson(const Check& check) {
 Json ProbeJson(const ProbeAnswer& probe) {
   Json silent = Json::array();
   for (const auto& property : probe.silent) {
-    silent.push_back({{"property", property.property},
-                      {"observation", EscapeControl(property.observation)}});
+    silent.push_back(
+        {{"property", property.property}, {"observation", EscapeControl(property.observation)}});
   }
   Json reasons = Json::array();
   for (const auto& reason : probe.reasons) {

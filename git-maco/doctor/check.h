@@ -15,7 +15,7 @@ enum class State {
 enum class Scope { kHost, kRepository };
 
 struct Check {
-  std::string id;        // lower case, with hyphens; never changes its meaning
+  std::string id;  // lower case, with hyphens; never changes its meaning
   State state = State::kOk;
   std::string observed;  // one line for people
   std::string source;    // the exact file or system call, and its value

@@ -17,7 +17,7 @@ Checks DecideCgroup(const Facts& facts);      // cgroup-v2, controller-cpu, -mem
 Checks DecideManager(const Facts& facts);     // user-manager, systemd, lingering, xdg-runtime-dir
 Checks DecideNamespaces(const Facts& facts);  // user-namespaces
 Checks DecideKernel(const Facts& facts);      // seccomp, openat2, pidfd, close-range, ..., landlock
-Checks DecideTools(const Facts& facts);       // git, maco-run
+Checks DecideTools(const Facts& facts);       // git-version, maco-run
 Checks DecideRepository(const Facts& facts);  // repository, state, space; Scope::kRepository
 
 // What the checks above ask each other.

@@ -89,7 +89,8 @@ std::string BootFix(const HostFacts& host) {
            "--shutdown";
   }
   if (InContainer(host)) {
-    return "run it on the host, or in a container that boots systemd (systemd-nspawn --boot, podman "
+    return "run it on the host, or in a container that boots systemd (systemd-nspawn --boot, "
+           "podman "
            "run --systemd=always IMAGE /sbin/init)";
   }
   return "boot this machine with systemd as its init system";

@@ -29,8 +29,9 @@ void Explain(const Facts& facts, int os_errno, Check& check) {
     Name(kernel.unprivileged_clone, check);
     check.fix = SysctlFix("kernel.unprivileged_userns_clone", "1");
   } else if (kernel.apparmor_restriction.text == "1") {
-    check.observed = "AppArmor takes their capabilities away, so that systemd silently leaves out "
-                     "what needs them";
+    check.observed =
+        "AppArmor takes their capabilities away, so that systemd silently leaves out "
+        "what needs them";
     Name(kernel.apparmor_restriction, check);
     check.fix = SysctlFix("kernel.apparmor_restrict_unprivileged_userns", "0");
   } else if (os_errno == ENOSPC) {
@@ -42,8 +43,9 @@ void Explain(const Facts& facts, int os_errno, Check& check) {
     check.fix = "boot a kernel with CONFIG_USER_NS=y";
   } else if (InContainer(facts.host)) {
     check.observed = "refused by the container around";
-    check.fix = "run it on the host, or have the container allow them (docker run --security-opt "
-                "seccomp=unconfined --security-opt apparmor=unconfined)";
+    check.fix =
+        "run it on the host, or have the container allow them (docker run --security-opt "
+        "seccomp=unconfined --security-opt apparmor=unconfined)";
   } else {
     check.observed = "refused, by a security module or a filter";
     check.fix = "look for a denial: sudo journalctl -k -g 'userns|apparmor|avc'";
@@ -75,9 +77,10 @@ Check Seccomp(const KernelFacts& kernel) {
   Check check;
   check.id = "seccomp";
   check.observed = "filters, with errno as an action";
-  check.source = "seccomp(SECCOMP_SET_MODE_FILTER, 0, NULL): " +
-                 ErrnoText(kernel.seccomp_filter_errno) + ", SECCOMP_GET_ACTION_AVAIL: " +
-                 (kernel.seccomp_errno_action == 0 ? "ok" : ErrnoText(kernel.seccomp_errno_action));
+  check.source =
+      "seccomp(SECCOMP_SET_MODE_FILTER, 0, NULL): " + ErrnoText(kernel.seccomp_filter_errno) +
+      ", SECCOMP_GET_ACTION_AVAIL: " +
+      (kernel.seccomp_errno_action == 0 ? "ok" : ErrnoText(kernel.seccomp_errno_action));
   if (kernel.seccomp_filter_errno != EFAULT || kernel.seccomp_errno_action != 0) {
     check.state = State::kMissing;
     check.observed = "the kernel, or a filter around us, has no seccomp filters";
@@ -86,8 +89,7 @@ Check Seccomp(const KernelFacts& kernel) {
   return check;
 }
 
-Check Call(const std::string& id, const std::string& call, const std::string& since,
-           int os_errno) {
+Check Call(const std::string& id, const std::string& call, const std::string& since, int os_errno) {
   Check check;
   check.id = id;
   check.observed = "there";
@@ -117,8 +119,7 @@ Check Landlock(const KernelFacts& kernel) {
   check.state = State::kNote;  // nothing depends on it
   if (kernel.landlock_errno == 0) {
     check.observed = "ABI " + std::to_string(kernel.landlock_abi) + "; for information";
-    check.source =
-        "landlock_create_ruleset(2): version " + std::to_string(kernel.landlock_abi);
+    check.source = "landlock_create_ruleset(2): version " + std::to_string(kernel.landlock_abi);
   } else {
     check.observed = "none; not needed";
     check.source = "landlock_create_ruleset(2): " + ErrnoText(kernel.landlock_errno);

@@ -27,8 +27,8 @@ std::string StartFix(const Facts& facts) {
   if (!facts.host.booted) {
     return "needs pid-1 first, then: sudo loginctl enable-linger " + facts.manager.user;
   }
-  return "sudo loginctl enable-linger " + facts.manager.user + "   # or: sudo systemctl start user@" +
-         std::to_string(facts.manager.uid) + ".service";
+  return "sudo loginctl enable-linger " + facts.manager.user +
+         "   # or: sudo systemctl start user@" + std::to_string(facts.manager.uid) + ".service";
 }
 
 std::string RestartFix(const ManagerFacts& manager) {
@@ -59,10 +59,10 @@ Check UserManager(const Facts& facts) {
     check.source = "lstat(2) of " + manager.directory + ": " + ErrnoText(manager.directory_errno);
     check.fix = StartFix(facts);
   } else if (!IsPrivate(manager)) {
-    check.observed = manager.directory + " is not a directory that is private to user " +
-                     manager.user;
-    check.source = "lstat(2) of " + manager.directory + ": owner " +
-                   std::to_string(manager.owner) + ", mode " + Octal(manager.mode);
+    check.observed =
+        manager.directory + " is not a directory that is private to user " + manager.user;
+    check.source = "lstat(2) of " + manager.directory + ": owner " + std::to_string(manager.owner) +
+                   ", mode " + Octal(manager.mode);
     check.fix = RestartFix(manager);
   } else if (!listens) {
     check.observed = "none runs for user " + manager.user;

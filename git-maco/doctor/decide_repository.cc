@@ -13,7 +13,7 @@ constexpr std::uint64_t kFilesOfOneRun = 16;
 
 Check Git(const ToolFacts& tools) {
   Check check;
-  check.id = "git";
+  check.id = "git-version";
   if (tools.git_error) {
     check.state = State::kMissing;
     check.observed = tools.git_error->message;
@@ -36,13 +36,14 @@ Check Programs(const ToolFacts& tools) {
   check.id = "maco-run";
   check.observed = "installed";
   check.source = tools.directory + "/maco-run, maco-guardian";
-  for (const auto& [name, failed] : {std::pair{"maco-run", tools.run_errno},
-                                     std::pair{"maco-guardian", tools.guardian_errno}}) {
+  for (const auto& [name, failed] :
+       {std::pair{"maco-run", tools.run_errno}, std::pair{"maco-guardian", tools.guardian_errno}}) {
     if (failed != 0) {
       check.state = State::kMissing;
       check.observed = "git-maco is not installed completely";
       check.source = "access(2) of " + tools.directory + "/" + name + ": " + ErrnoText(failed);
       check.fix = "install git-maco again";
+      break;
     }
   }
   return check;
@@ -66,10 +67,11 @@ Check Repository(const RepositoryFacts& facts) {
   }
   switch (facts.find_error->code) {
     case Code::kNotFound:
-      return {"repository", State::kNote, "not inside one, so only the host is looked at", kSource,
-              "", Scope::kRepository};
+      return {"repository", State::kNote, "not inside one, so only the host is looked at",
+              kSource,      "",           Scope::kRepository};
     case Code::kUnsupported:  // no git, or too old a one: its own check says so
-      return {"repository", State::kNote, "not looked at: needs git", "", "", Scope::kRepository};
+      return {"repository", State::kNote, "not looked at: needs git-version",
+              "",           "",           Scope::kRepository};
     default:
       return FromError("repository", *facts.find_error, kSource);
   }

@@ -1,5 +1,5 @@
-// Facts: raw answers of files and system calls, before any judgement; unit tests write them by hand.
-// Filled by git-maco/doctor/observe.h, judged by git-maco/doctor/decide.h.
+// Facts: raw answers of files and system calls, before any judgement; unit tests write them by
+// hand. Filled by git-maco/doctor/observe.h, judged by git-maco/doctor/decide.h.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,22 +18,22 @@ struct FileFact {
 };
 
 struct HostFacts {
-  std::string system;           // uname(2)
-  std::string release;          // uname(2)
-  FileFact container;           // /run/systemd/container
-  bool docker_file = false;     // /.dockerenv
-  bool podman_file = false;     // /run/.containerenv
-  std::string variable;         // container= in /proc/1/environ, which only root may read
-  FileFact first_name;          // /proc/1/comm
-  FileFact first_cgroup;        // /proc/1/cgroup
-  bool booted = false;          // /run/systemd/system is a directory, see sd_booted(3)
+  std::string system;        // uname(2)
+  std::string release;       // uname(2)
+  FileFact container;        // /run/systemd/container
+  bool docker_file = false;  // /.dockerenv
+  bool podman_file = false;  // /run/.containerenv
+  std::string variable;      // container= in /proc/1/environ, which only root may read
+  FileFact first_name;       // /proc/1/comm
+  FileFact first_cgroup;     // /proc/1/cgroup
+  bool booted = false;       // /run/systemd/system is a directory, see sd_booted(3)
 };
 
 struct CgroupFacts {
-  int os_errno = 0;         // of statfs(2) on /sys/fs/cgroup
-  std::uint64_t type = 0;   // f_type
+  int os_errno = 0;            // of statfs(2) on /sys/fs/cgroup
+  std::uint64_t type = 0;      // f_type
   bool unified_below = false;  // /sys/fs/cgroup/unified is cgroup2
-  FileFact controllers;     // /sys/fs/cgroup/cgroup.controllers
+  FileFact controllers;        // /sys/fs/cgroup/cgroup.controllers
 };
 
 struct SocketFact {
@@ -56,7 +56,7 @@ struct ManagerFacts {
   std::string failure;  // why it did not answer
   bool lingers = false;
   std::string linger_file;
-  FileFact controllers;  // cgroup.controllers of the manager's cgroup
+  FileFact controllers;                         // cgroup.controllers of the manager's cgroup
   std::optional<std::string> runtime_variable;  // XDG_RUNTIME_DIR
   std::optional<std::string> sudo_uid;          // SUDO_UID
 };
@@ -68,13 +68,13 @@ struct Step {
 };
 
 struct KernelFacts {
-  FileFact max_user_namespaces;    // /proc/sys/user/max_user_namespaces
-  FileFact unprivileged_clone;     // /proc/sys/kernel/unprivileged_userns_clone
-  FileFact apparmor_restriction;   // /proc/sys/kernel/apparmor_restrict_unprivileged_userns
-  std::vector<Step> trial;         // up to the first that failed
-  std::string trial_failure;       // why there was no trial
-  int seccomp_filter_errno = 0;    // of seccomp(2) with a filter at address 0
-  int seccomp_errno_action = 0;    // errno of SECCOMP_GET_ACTION_AVAIL for SECCOMP_RET_ERRNO
+  FileFact max_user_namespaces;   // /proc/sys/user/max_user_namespaces
+  FileFact unprivileged_clone;    // /proc/sys/kernel/unprivileged_userns_clone
+  FileFact apparmor_restriction;  // /proc/sys/kernel/apparmor_restrict_unprivileged_userns
+  std::vector<Step> trial;        // up to the first that failed
+  std::string trial_failure;      // why there was no trial
+  int seccomp_filter_errno = 0;   // of seccomp(2) with a filter at address 0
+  int seccomp_errno_action = 0;   // errno of SECCOMP_GET_ACTION_AVAIL for SECCOMP_RET_ERRNO
   int landlock_errno = 0;
   int landlock_abi = 0;
   int openat2_errno = 0;
@@ -86,11 +86,11 @@ struct KernelFacts {
 
 struct ToolFacts {
   std::string git_path;
-  std::string git_version;           // as git prints it
+  std::string git_version;  // as git prints it
   std::optional<Error> git_error;
-  std::string directory;             // of this program
-  int run_errno = 0;                 // of access(2) on maco-run beside it
-  int guardian_errno = 0;            // the same for maco-guardian
+  std::string directory;   // of this program
+  int run_errno = 0;       // of access(2) on maco-run beside it
+  int guardian_errno = 0;  // the same for maco-guardian
 };
 
 struct RepositoryFacts {

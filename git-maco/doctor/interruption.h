@@ -1,5 +1,5 @@
-// Interruption: postpones the signals that end a program, so that what it made can be removed first.
-// Source: sigaction(2). One object at a time.
+// Interruption: postpones the signals that end a program, so that what it made can be removed
+// first. Source: sigaction(2). One object at a time.
 #pragma once
 #include <csignal>
 

@@ -52,8 +52,8 @@ std::array<TrialStep, 7> Steps() {
       // Ubuntu's AppArmor restriction, it ends here.
       {"unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWCGROUP)",
        [] {
-         return ErrnoOf(unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                                CLONE_NEWCGROUP));
+         return ErrnoOf(
+             unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWCGROUP));
        }},
       {"mount(/, MS_PRIVATE)",
        [] { return ErrnoOf(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr)); }},

@@ -79,8 +79,8 @@ CgroupFacts ObserveCgroup() {
   }
   facts.type = static_cast<std::uint64_t>(root.f_type);
   struct statfs below {};
-  facts.unified_below = statfs("/sys/fs/cgroup/unified", &below) == 0 &&
-                        below.f_type == CGROUP2_SUPER_MAGIC;
+  facts.unified_below =
+      statfs("/sys/fs/cgroup/unified", &below) == 0 && below.f_type == CGROUP2_SUPER_MAGIC;
   facts.controllers = ObserveFile("/sys/fs/cgroup/cgroup.controllers");
   return facts;
 }

@@ -43,8 +43,8 @@ SocketFact ObserveSocket(const std::string& path) {
 }
 
 std::string FindSystemctl() {
-  for (const char* path : {"/usr/bin/systemctl", "/bin/systemctl",
-                           "/run/current-system/sw/bin/systemctl"}) {
+  for (const char* path :
+       {"/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"}) {
     if (access(path, X_OK) == 0) {
       return path;
     }
@@ -52,7 +52,9 @@ std::string FindSystemctl() {
   return {};
 }
 
-std::string FirstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+std::string FirstLine(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
 
 // The lines "Version=..." and "ControlGroup=..." of systemctl show.
 void TakeAnswer(std::string_view output, ManagerFacts& facts) {

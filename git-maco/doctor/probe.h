@@ -43,8 +43,8 @@ struct ProbeAnswer {
   std::string words;                 // one line for people
   std::vector<std::string> reasons;  // of the evidence: the observations that failed
   std::vector<SilentProperty> silent;
-  std::string run;      // its id; empty without evidence
-  std::string kernel;   // of the evidence's host
+  std::string run;     // its id; empty without evidence
+  std::string kernel;  // of the evidence's host
   std::string systemd;
 };
 

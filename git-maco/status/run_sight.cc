@@ -63,8 +63,8 @@ Result<void> CheckEvidence(const StateRoot& state, const Directory& run,
   if (ToHex(Sha256(AsBytes(text))) != digest) {
     return Fail(Code::kCorrupt, "is not the document that the journal names");
   }
-  MACO_TRY(VerifyDocument(text, kMaxJsonBytes, state.key(), kEvidenceDomain,
-                          state.repository_id()));
+  MACO_TRY(
+      VerifyDocument(text, kMaxJsonBytes, state.key(), kEvidenceDomain, state.repository_id()));
   return {};
 }
 
@@ -94,8 +94,7 @@ Result<void> Read(const StateRoot& state, const Directory& runs, RunSight& sight
   }
   // The lock first: a run that ends in between then counts as running, never as uncertain.
   MACO_ASSIGN(sight.held, OfdLock::HeldByOther(file->get()));
-  auto reader =
-      LogReader::FromFd(*std::move(file), state.key(), {state.repository_id(), sight.id});
+  auto reader = LogReader::FromFd(*std::move(file), state.key(), {state.repository_id(), sight.id});
   if (!reader) {
     return Fail(std::move(reader).error());
   }
@@ -135,19 +134,19 @@ RunVerdict Conclude(const RunSight& sight) {
   if (sight.held) {
     return {RunKind::kRunning, "", ""};
   }
-  const std::string resolve =
-      "find out what it did, then: git maco journal resolve " + sight.id;
+  const std::string resolve = "find out what it did, then: git maco journal resolve " + sight.id;
   // A start that no head names was never acted on, but whoever cut it short may have done more.
   const bool started_unnamed = sight.unnamed_event == "command_started";
   if (sight.last_event == "command_started" || started_unnamed) {
-    return {RunKind::kUncertain, "started, with no end on record; it may have run in part", resolve};
+    return {RunKind::kUncertain, "started, with no end on record; it may have run in part",
+            resolve};
   }
   if (IsFinished(sight.last_event)) {
     return sight.evidence_failure.empty()
                ? RunVerdict{RunKind::kIdle, "", ""}
                : RunVerdict{RunKind::kUncertain,
-                            sight.last_event + ", but its evidence does not count: " +
-                                sight.evidence_failure,
+                            sight.last_event +
+                                ", but its evidence does not count: " + sight.evidence_failure,
                             resolve};
   }
   if (sight.last_event.empty() || sight.last_event == "run_planned") {

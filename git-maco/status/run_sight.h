@@ -13,14 +13,14 @@
 namespace maco::status {
 
 struct RunSight {
-  std::string id;                   // name of the directory
-  std::optional<Error> error;       // its journal cannot be read, or does not verify
-  bool held = false;                // a maco-run holds the journal's lock
-  std::string last_event;           // of the records that a head names; empty if there are none
-  std::string unnamed_event;        // of a record that a crash left behind the head
-  std::uint64_t started_us = 0;     // of command_started, since 1970
-  Json command;                     // as in the evidence; null before run_planned
-  std::string evidence_failure;     // of a finished run: why its evidence does not count
+  std::string id;                // name of the directory
+  std::optional<Error> error;    // its journal cannot be read, or does not verify
+  bool held = false;             // a maco-run holds the journal's lock
+  std::string last_event;        // of the records that a head names; empty if there are none
+  std::string unnamed_event;     // of a record that a crash left behind the head
+  std::uint64_t started_us = 0;  // of command_started, since 1970
+  Json command;                  // as in the evidence; null before run_planned
+  std::string evidence_failure;  // of a finished run: why its evidence does not count
 };
 
 // Looks at runs/<id>; whatever is wrong with it is part of the answer, so that it is no other run's

@@ -17,9 +17,9 @@ constexpr std::size_t kMaxShownCommand = 120;
 
 // The events of docs/formats/run.md, in their order, and the word for people.
 constexpr std::pair<const char*, const char*> kEvents[] = {
-    {"none", "without an event"},        {"run_planned", "planned"},
-    {"command_started", "started"},      {"command_completed", "completed"},
-    {"command_unproven", "unproven"},    {"run_refused", "refused"},
+    {"none", "without an event"},     {"run_planned", "planned"},
+    {"command_started", "started"},   {"command_completed", "completed"},
+    {"command_unproven", "unproven"}, {"run_refused", "refused"},
 };
 
 std::string Line(std::string name, const std::string& text) {
@@ -100,12 +100,13 @@ Json AttentionJson(const std::vector<Attention>& list) {
   Json out = Json::array();
   for (const Attention& attention : list) {
     const RunSight& sight = attention.sight;
-    out.push_back({{"run", EscapeControl(sight.id)},
-                   {"message", EscapeControl(attention.verdict.message)},
-                   {"remedy", EscapeControl(attention.verdict.remedy)},
-                   {"last_event", sight.last_event.empty() ? Json(nullptr) : Json(sight.last_event)},
-                   {"started_us", sight.started_us == 0 ? Json(nullptr) : Json(sight.started_us)},
-                   {"command", sight.command}});
+    out.push_back(
+        {{"run", EscapeControl(sight.id)},
+         {"message", EscapeControl(attention.verdict.message)},
+         {"remedy", EscapeControl(attention.verdict.remedy)},
+         {"last_event", sight.last_event.empty() ? Json(nullptr) : Json(sight.last_event)},
+         {"started_us", sight.started_us == 0 ? Json(nullptr) : Json(sight.started_us)},
+         {"command", sight.command}});
   }
   return out;
 }
@@ -160,8 +161,8 @@ Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root) {
 std::string SurveyText(const Survey& survey) {
   std::string out = Line("repository", survey.repository_id + " in " + survey.state_root);
   if (survey.moved) {
-    out += Line("MOVED", "moved, copied or restored: the state belongs to '" +
-                             survey.recorded_path + "'");
+    out += Line("MOVED",
+                "moved, copied or restored: the state belongs to '" + survey.recorded_path + "'");
     out += Fix("check that no copy is in use, then: git maco journal rebind");
   }
   out += Line("runs", Counts(survey));

@@ -44,8 +44,9 @@ TEST(Answer, AMissingPrerequisite) {
   answer.probe.silent = {{"MemoryMax", "cgroup.files.memory.max: is \"max\""}};
   EXPECT_FALSE(Qualifies(answer));
   const std::string text = AnswerText(answer);
-  EXPECT_NE(text.find("MISSING  linux               Linux 6.1 (uname(2))\n           fix: get one\n"),
-            std::string::npos);
+  EXPECT_NE(
+      text.find("MISSING  linux               Linux 6.1 (uname(2))\n           fix: get one\n"),
+      std::string::npos);
   EXPECT_NE(text.find("MISSING  probe               refused: no\n"
                       "           failed: cgroup.files.memory.max: is \"max\"\n"
                       "           accepted and silently not applied: MemoryMax\n"),

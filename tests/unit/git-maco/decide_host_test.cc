@@ -1,5 +1,5 @@
-// Decisions about the kind of host, cgroups and the user manager, each fed with the facts of a case.
-// Tests git-maco/doctor/decide_host.cc, decide_cgroup.cc, decide_manager.cc.
+// Decisions about the kind of host, cgroups and the user manager, each fed with the facts of a
+// case. Tests git-maco/doctor/decide_host.cc, decide_cgroup.cc, decide_manager.cc.
 #include <set>
 
 #include "tests/unit/git-maco/doctor_facts.h"
@@ -66,7 +66,9 @@ TEST(DecideHost, EachSignOfAContainerIsNamed) {
     EXPECT_EQ(check.state, State::kNote);
     return check.source;
   };
-  EXPECT_TRUE(Contains(sign([](HostFacts& host) { host.container = {"", "podman", 0}; }),
+  EXPECT_TRUE(Contains(sign([](HostFacts& host) {
+                         host.container = {"", "podman", 0};
+                       }),
                        "/run/systemd/container = 'podman'"));
   EXPECT_TRUE(Contains(sign([](HostFacts& host) { host.docker_file = true; }), "/.dockerenv"));
   EXPECT_TRUE(

@@ -27,8 +27,8 @@ TEST(DecideNamespaces, TheSettingThatForbidsThemIsNamed) {
   EXPECT_TRUE(Contains(check.fix, "kernel.unprivileged_userns_clone = 1"));
 
   facts = FailedTrial("write /proc/self/uid_map", EPERM);
-  facts.kernel.apparmor_restriction = {
-      "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", 0};
+  facts.kernel.apparmor_restriction = {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+                                       "1", 0};
   check = Find(facts, "user-namespaces");
   EXPECT_TRUE(Contains(check.source, "uid_map: EPERM"));
   EXPECT_TRUE(Contains(check.observed, "AppArmor"));
@@ -45,7 +45,8 @@ TEST(DecideNamespaces, ASettingAloneIsNoMiss) {
 
 TEST(DecideNamespaces, WithoutASettingTheErrnoSpeaks) {
   EXPECT_TRUE(Contains(Find(FailedTrial("unshare", ENOSPC), "user-namespaces").observed, "limit"));
-  EXPECT_TRUE(Contains(Find(FailedTrial("unshare", EINVAL), "user-namespaces").fix, "CONFIG_USER_NS"));
+  EXPECT_TRUE(
+      Contains(Find(FailedTrial("unshare", EINVAL), "user-namespaces").fix, "CONFIG_USER_NS"));
   Facts facts = FailedTrial("unshare", EPERM);
   EXPECT_TRUE(Contains(Find(facts, "user-namespaces").fix, "journalctl"));
   facts.host.docker_file = true;

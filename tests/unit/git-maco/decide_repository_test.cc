@@ -8,10 +8,10 @@ namespace {
 TEST(DecideTools, GitAndItsVersion) {
   Facts facts = GoodFacts();
   facts.tools.git_version = "git version 2.30.2";
-  EXPECT_EQ(Missing(facts), "git");
+  EXPECT_EQ(Missing(facts), "git-version");
   facts.tools.git_error = MakeError(Code::kUnsupported, "git was not found");
   facts.repository.find_error = facts.tools.git_error;
-  EXPECT_EQ(Missing(facts), "git") << "one cause is one miss";
+  EXPECT_EQ(Missing(facts), "git-version") << "one cause is one miss";
   EXPECT_TRUE(GitIsAtLeast("git version 2.39.5", 2, 39));
   EXPECT_TRUE(GitIsAtLeast("git version 3.0.0-rc1", 2, 39));
   EXPECT_TRUE(GitIsAtLeast("git version 2.43.0 (Apple Git-150)", 2, 31));

@@ -25,16 +25,18 @@ inline void MakeManager(ManagerFacts& manager) {
   manager.control_group = "/user.slice/user-1000.slice/user@1000.service";
   manager.lingers = true;
   manager.linger_file = "/var/lib/systemd/linger/ann";
-  manager.controllers = {"/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/"
-                         "cgroup.controllers",
-                         "cpu memory pids", 0};
+  manager.controllers = {
+      "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/"
+      "cgroup.controllers",
+      "cpu memory pids", 0};
   manager.runtime_variable = "/run/user/1000";
 }
 
 inline void MakeKernel(KernelFacts& kernel) {
   kernel.max_user_namespaces = {"/proc/sys/user/max_user_namespaces", "28633", 0};
   kernel.unprivileged_clone = {"/proc/sys/kernel/unprivileged_userns_clone", "1", 0};
-  kernel.apparmor_restriction = {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "", ENOENT};
+  kernel.apparmor_restriction = {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "",
+                                 ENOENT};
   kernel.trial = {{"unshare(CLONE_NEWUSER)", 0}, {"mount(tmpfs)", 0}};
   kernel.seccomp_filter_errno = EFAULT;
   kernel.landlock_abi = 5;

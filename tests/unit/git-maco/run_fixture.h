@@ -59,11 +59,10 @@ class RunFixture : public ::testing::Test {
     const auto run = runs_.Create(id, 0700);
     EXPECT_TRUE(run);
     EXPECT_TRUE(run->Create("trusted", 0700));
-    const std::string evidence = *SignDocument({{"run", id}}, state().key(), "maco.evidence/1",
-                                               state().repository_id());
+    const std::string evidence =
+        *SignDocument({{"run", id}}, state().key(), "maco.evidence/1", state().repository_id());
     WriteFile(EvidencePath(id), evidence);
-    auto journal =
-        LogWriter::Create(*run, "run.log", state().key(), {state().repository_id(), id});
+    auto journal = LogWriter::Create(*run, "run.log", state().key(), {state().repository_id(), id});
     EXPECT_TRUE(journal);
     for (const std::string& name : events) {
       Json event = {{"event", name}};

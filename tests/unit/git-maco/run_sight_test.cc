@@ -1,5 +1,5 @@
-// What one run's directory shows, for every state in which a crash, damage or a writer can leave it.
-// Tests git-maco/status/run_sight.cc.
+// What one run's directory shows, for every state in which a crash, damage or a writer can leave
+// it. Tests git-maco/status/run_sight.cc.
 #include "tests/unit/git-maco/run_fixture.h"
 
 namespace maco::status {
@@ -10,14 +10,14 @@ TEST_F(RunFixture, EachKindOfEnd) {
     std::vector<std::string> events;
     RunKind kind;
   };
-  for (const Case& c : std::vector<Case>{
-           {{}, RunKind::kIdle},
-           {{"run_planned"}, RunKind::kIdle},
-           {{"run_planned", "command_started"}, RunKind::kUncertain},
-           {{"run_planned", "command_started", "command_completed"}, RunKind::kIdle},
-           {{"run_planned", "command_started", "command_unproven"}, RunKind::kIdle},
-           {{"run_planned", "run_refused"}, RunKind::kIdle},
-           {{"run_planned", "something_new"}, RunKind::kUncertain}}) {
+  for (const Case& c :
+       std::vector<Case>{{{}, RunKind::kIdle},
+                         {{"run_planned"}, RunKind::kIdle},
+                         {{"run_planned", "command_started"}, RunKind::kUncertain},
+                         {{"run_planned", "command_started", "command_completed"}, RunKind::kIdle},
+                         {{"run_planned", "command_started", "command_unproven"}, RunKind::kIdle},
+                         {{"run_planned", "run_refused"}, RunKind::kIdle},
+                         {{"run_planned", "something_new"}, RunKind::kUncertain}}) {
     const RunSight sight = Look(MakeRun(c.events));
     EXPECT_FALSE(sight.error) << sight.error->message;
     EXPECT_EQ(sight.last_event, c.events.empty() ? "" : c.events.back());
@@ -71,8 +71,8 @@ TEST_F(RunFixture, EvidenceMustBeSigned) {
   const std::string text = R"({"publishable":true})";
   {
     LogWriter journal = Open(id, {"run_planned", "command_started"});
-    Append(journal, {{"event", "command_completed"},
-                     {"evidence_sha256", ToHex(Sha256(AsBytes(text)))}});
+    Append(journal,
+           {{"event", "command_completed"}, {"evidence_sha256", ToHex(Sha256(AsBytes(text)))}});
     ASSERT_TRUE(journal.Close());
   }
   WriteFile(EvidencePath(id), text);

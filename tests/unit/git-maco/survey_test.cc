@@ -45,7 +45,8 @@ TEST_F(SurveyTest, OneBadRunDoesNotHideTheOthers) {
   EXPECT_NE(text.find("runs        6: 1 started, 2 completed, 1 refused, 2 damaged\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("UNCERTAIN   " + uncertain + ": started, with no end on record; it may have "
+  EXPECT_NE(text.find("UNCERTAIN   " + uncertain +
+                      ": started, with no end on record; it may have "
                       "run in part; started 2025-11-29T18:13:20Z; command: make all\n"),
             std::string::npos)
       << text;
