@@ -115,7 +115,7 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
   options.request.write_roots = Values(parsed, "write");
   MACO_TRY(TakeVariables(parsed, options.request));
   MACO_TRY(TakeSizes(parsed, options.request.limits));
-  options.json = parsed.count("json") != 0;
+  options.json = parsed.count("json") != 0 && parsed["json"].as<bool>();
   if (options.json && parsed.count("evidence-fd") != 0) {
     return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
   }

@@ -112,10 +112,15 @@ class Resolver {
   }
 
   Result<Root> OpenRoot(const std::string& given, bool writable) const {
+    if (given.empty()) {
+      return Fail(Code::kInvalid, "the name of a root is empty", "name a directory");
+    }
     const std::string absolute =
         given.front() == '/' ? given : where_.current_directory + "/" + given;
+    // Without the slashes at its end, which would make lstat follow a link.
+    const std::string name = absolute.substr(0, absolute.find_last_not_of('/') + 1);
     struct stat link {};
-    if (lstat(absolute.c_str(), &link) == 0 && S_ISLNK(link.st_mode)) {
+    if (lstat(name.c_str(), &link) == 0 && S_ISLNK(link.st_mode)) {
       return Fail(Code::kRefused, "root '" + given + "' is a symbolic link", "name what it leads to");
     }
     Root root;
@@ -141,8 +146,9 @@ class Resolver {
     if (root.identity.inode == 0) {
       return Fail(Code::kRefused, quoted + " lies on a file system without inode numbers");
     }
-    if (!IsUtf8(root.path)) {
-      return Fail(Code::kRefused, quoted + " is not UTF-8, so it cannot be named to systemd",
+    if (EscapeControl(root.path) != root.path) {
+      return Fail(Code::kRefused,
+                  quoted + " holds control bytes or is not UTF-8, so it cannot be named to systemd",
                   "rename it");
     }
     for (const auto& cover : spec_.private_directories) {
@@ -212,6 +218,9 @@ class Resolver {
   }
 
   Result<void> AddDiagnosticProgram() {
+    if (!request_.write_roots.empty() || !request_.workspace.empty()) {
+      return Fail(Code::kUsage, "profile 'diagnostic' has no workspace and no writable roots");
+    }
     const std::string& program = spec_.command.front();
     if (program.front() != '/') {
       return Fail(Code::kInvalid, "profile 'diagnostic' needs the absolute path of a program");
@@ -273,6 +282,13 @@ class Resolver {
     auto identity = IdentityOfPath(real);
     if (!identity) {
       return {};  // not ours to see either
+    }
+    for (const auto& root : spec_.roots) {
+      if (PathIsWithin(root.path, real) && (root.path == real || !Covered(real))) {
+        return Fail(Code::kRefused, "root '" + root.path + "' lies in '" + real +
+                                        "', which is hidden from every run",
+                    "name another directory");
+      }
     }
     const bool in_root = std::ranges::any_of(
         spec_.roots, [&](const auto& root) { return PathIsWithin(real, root.path); });

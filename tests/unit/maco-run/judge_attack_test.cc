@@ -90,7 +90,7 @@ class Evidence {
 
 TEST(JudgeMounts, AReadOnlyMountMadeWritable) {
   for (const char* point : {"/home/maco/work", "/home", "/run", "/sys", "/sys/fs/cgroup",
-                            "/proc/sys", "/home/maco/work/.git/maco", "/run/maco/guardian"}) {
+                            "/proc/sys", "/home/maco/work/.git/maco", "/run/maco/maco-guardian"}) {
     Evidence evidence;
     evidence.ChangeMount(point, " ro,", " rw,");
     // A file system that is read-only as a whole stays so.
@@ -164,6 +164,36 @@ TEST(JudgeMounts, APrivateFileSystemThatIsNoTmpfsOrNotAllOfIt) {
   Evidence part;
   part.ChangeMount("/tmp", " / /tmp ", " /home /tmp ");
   part.ExpectRefused("inside.mounts");
+}
+
+// With the cover gone, what is below it is the host's, read-only, and nothing else may show it.
+TEST(JudgeMounts, APrivateDirectoryWithoutItsCover) {
+  for (const char* point : {"/home", "/root", "/run", "/tmp", "/var/tmp", "/dev/shm"}) {
+    Evidence evidence;
+    evidence.ChangeMount(point, std::string(" ") + point + " ", " /mnt ");
+    EXPECT_FALSE(Judge(evidence.document, Stage::kGate).empty()) << point;
+    Evidence host;
+    host.ChangeMount(point, " " + host.Field(point, 2) + " ", " 0:21 ");
+    EXPECT_FALSE(Judge(host.document, Stage::kGate).empty()) << point;
+  }
+}
+
+TEST(JudgeMounts, APrivateDirectoryThatSomethingOfTheHostCovers) {
+  Evidence evidence;
+  evidence.AddMount("900 " + evidence.Field("/root", 0) + " 8:1 / /root ro - ext4 /dev/sda1 ro");
+  evidence.ExpectRefused("inside.mounts");
+}
+
+TEST(JudgeMounts, APrivateDirectoryOfAnotherSizeOrAccess) {
+  Evidence size;
+  size.ChangeMount("/tmp", "size=1048576k", "size=1048580k");
+  size.ExpectRefused("inside.mounts");
+  Evidence access;
+  access.ChangeMount("/tmp", " rw,", " ro,");
+  access.ExpectRefused("inside.mounts");
+  Evidence none;
+  none.Requested()["private"]["/root"].erase("size");
+  none.ExpectRefused("inside.mounts");
 }
 
 TEST(JudgeMounts, TheHostsTerminals) {
