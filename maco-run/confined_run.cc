@@ -67,9 +67,10 @@ Result<RootScan> ScanRoots(const RunSpec& spec) {
   return scan;
 }
 
-ConfinedRun::ConfinedRun(const Options& options, SignalSource& signals, StateRoot state,
-                         RunSpec spec, RunStore store)
+ConfinedRun::ConfinedRun(const Options& options, const TestHooks& hooks, SignalSource& signals,
+                         StateRoot state, RunSpec spec, RunStore store)
     : options_(options),
+      hooks_(hooks),
       signals_(signals),
       state_(std::move(state)),
       spec_(std::move(spec)),
@@ -167,7 +168,7 @@ Result<Cgroup> ConfinedRun::Verify(UnitRun& unit, const AtGate& gate) {
   evidence_["measurements"]["scan"] = Counts(scan.counts);
   timings_.Mark("scanned_again");
   const auto reasons = Judge(evidence_, Stage::kGate);
-  if (!reasons.empty()) {
+  if (!reasons.empty() && !hooks_.release_refused) {
     evidence_["reasons"] = reasons;
     return Fail(Code::kRefused, "refused: " + reasons.front(), "see 'git maco doctor'");
   }

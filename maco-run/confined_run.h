@@ -15,6 +15,7 @@
 #include "maco-run/spec/run_spec.h"
 #include "maco-run/supervise/signals.h"
 #include "maco-run/supervise/unit_run.h"
+#include "maco-run/test_hooks.h"
 #include "maco-run/timings.h"
 
 namespace maco::run {
@@ -30,9 +31,9 @@ Result<RootScan> ScanRoots(const RunSpec& spec);
 
 class ConfinedRun {
  public:
-  // Borrows `options` and `signals`.
-  ConfinedRun(const Options& options, SignalSource& signals, StateRoot state, RunSpec spec,
-              RunStore store);
+  // Borrows `options`, `hooks` and `signals`.
+  ConfinedRun(const Options& options, const TestHooks& hooks, SignalSource& signals,
+              StateRoot state, RunSpec spec, RunStore store);
 
   // Returns the exit status when the target was released, else why it was not: that is recorded
   // too, and nothing of the run is left.
@@ -52,6 +53,7 @@ class ConfinedRun {
   Error Refuse(Error error);
 
   const Options& options_;
+  const TestHooks& hooks_;
   SignalSource& signals_;
   StateRoot state_;
   RunSpec spec_;

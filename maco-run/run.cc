@@ -41,7 +41,7 @@ Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& s
 
 }  // namespace
 
-Result<int> ExecuteRun(const Options& options) {
+Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   Timings timings;
   if (options.evidence_fd >= 0 && fcntl(options.evidence_fd, F_GETFD) < 0) {
     return Fail(Code::kInvalid,
@@ -88,7 +88,11 @@ Result<int> ExecuteRun(const Options& options) {
     spec.binds.push_back({store->result_path(), kResultPath, false, false});
     spec.roots.push_back({kResultPath, true, Directory(), store->result_identity(), false});
   }
-  ConfinedRun run(options, *signals, std::move(*state), std::move(spec), std::move(*store));
+  if (hooks.alter) {
+    hooks.alter(spec);
+  }
+  ConfinedRun run(options, hooks, *signals, std::move(*state), std::move(spec),
+                  std::move(*store));
   return run.Execute(std::move(*manager), std::move(host), std::move(timings));
 }
 

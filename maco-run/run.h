@@ -3,10 +3,11 @@
 #pragma once
 #include "libcommon/base/result.h"
 #include "maco-run/options.h"
+#include "maco-run/test_hooks.h"
 
 namespace maco::run {
 
 // Returns the exit status when the target was started, else the error that kept it from starting.
-Result<int> ExecuteRun(const Options& options);
+Result<int> ExecuteRun(const Options& options, const TestHooks& hooks = {});
 
 }  // namespace maco::run

@@ -47,7 +47,7 @@ class WritableRule {
  public:
   explicit WritableRule(const Judgement& judge)
       : granted_(Strings(judge.Document("/requested/writable"))),
-        private_(Strings(judge.Document("/requested/private"))),
+        private_(judge.Document("/requested/private")),
         roots_(judge.Document("/requested/roots")),
         host_(judge) {}
 
@@ -63,21 +63,40 @@ class WritableRule {
     }
     // What is private must be a file system that the host does not have mounted.
     const bool fresh = host_.Lacks(mount.device);
-    if (private_.contains(point)) {
+    if (Member(Member(private_, point), "access") == "rw") {
       return fresh && mount.type == "tmpfs" && mount.root == "/";
     }
-    return fresh && ((mount.type == "proc" && mount.point == "/proc") ||
-                     (mount.type == "devpts" &&
-                      (mount.point == "/dev/pts" || mount.point == "/dev/ptmx")) ||
-                     (mount.type == "mqueue" && mount.point == "/dev/mqueue"));
+    return fresh &&
+           ((mount.type == "proc" && mount.point == "/proc") ||
+            (mount.type == "devpts" && (mount.point == "/dev/pts" || mount.point == "/dev/ptmx")) ||
+            (mount.type == "mqueue" && mount.point == "/dev/mqueue"));
   }
 
  private:
   std::set<std::string> granted_;
-  std::set<std::string> private_;
+  const Json& private_;
   const Json& roots_;
   HostDevices host_;
 };
+
+// What a path that is shown as `path` leads to; null unless a mount point is there.
+const Mount* TopmostAt(const MountTable& table, const std::string& path) {
+  for (const Mount* mount : table.Visible()) {
+    if (EscapeControl(mount->point) == path && table.Covering(mount->point) == mount) {
+      return mount;
+    }
+  }
+  return nullptr;
+}
+
+bool HasSize(const Mount& mount, const std::string& size) {
+  for (const auto option : Split(mount.super_options, ',')) {
+    if (option == "size=" + size) {
+      return true;
+    }
+  }
+  return false;
+}
 
 Result<MountTable> Table(const Json& lines) {
   std::string text;
@@ -85,6 +104,30 @@ Result<MountTable> Table(const Json& lines) {
     text += line.is_string() ? line.get<std::string>() + "\n" : "?\n";
   }
   return MountTable::Parse(text);
+}
+
+// Each directory that is private to the run is on top there, new, and as large as was asked for.
+// Without this a cover that is missing would show only where it had a mask or was writable.
+void CheckPrivate(Judgement& judge, const MountTable& table) {
+  const Json& wanted = judge.Document("/requested/private");
+  if (!wanted.is_object() || wanted.empty()) {
+    judge.Blame("inside.mounts", "no private directory was requested");
+    return;
+  }
+  const HostDevices host(judge);
+  for (const auto& [path, request] : wanted.items()) {
+    const Mount* mount = TopmostAt(table, path);
+    const Json& access = Member(request, "access");
+    const Json& size = Member(request, "size");
+    if (mount == nullptr || mount->type != "tmpfs" || mount->root != "/" ||
+        !host.Lacks(mount->device)) {
+      judge.Blame("inside.mounts", "'" + path + "' is not an empty file system of the run's own");
+    } else if ((access != "rw" && access != "ro") || (access == "ro") != mount->ReadOnly()) {
+      judge.Blame("inside.mounts", "'" + path + "' is not mounted " + Shown(access));
+    } else if (!size.is_string() || !HasSize(*mount, size.get_ref<const std::string&>())) {
+      judge.Blame("inside.mounts", "'" + path + "' has not the size " + Shown(size));
+    }
+  }
 }
 
 // The root of a cgroup file system is shown relative to the reader's cgroup namespace, see
@@ -120,10 +163,11 @@ void JudgeMounts(Judgement& judge) {
   const WritableRule rule(judge);
   for (const Mount* mount : table->Visible()) {
     if (!mount->ReadOnly() && !rule.Allows(*mount)) {
-      judge.Blame("inside.mounts", "'" + mount->point + "' (" + mount->type +
-                                       ") is writable, but was not granted");
+      judge.Blame("inside.mounts",
+                  "'" + mount->point + "' (" + mount->type + ") is writable, but was not granted");
     }
   }
+  CheckPrivate(judge, *table);
   const Mount* root = table->Covering("/");
   if (root == nullptr || !root->ReadOnly()) {
     judge.Blame("inside.mounts", "'/' is not read-only");

@@ -41,13 +41,18 @@ void AddLimits(const Limits& limits, std::vector<UnitProperty>& out) {
 }
 
 void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
+  const auto wanted = [&](const std::string& path) {
+    return std::ranges::find(spec.omitted_paths, path) == spec.omitted_paths.end();
+  };
   std::vector<TmpfsMount> covers;
   for (const auto& directory : spec.private_directories) {
-    covers.push_back({directory.path, TmpfsOptions(directory)});
+    if (wanted(directory.path)) {
+      covers.push_back({directory.path, TmpfsOptions(directory)});
+    }
   }
   std::vector<std::string> hidden;
   for (const auto& mask : spec.masks) {
-    if (!mask.by_tmpfs) {
+    if (!mask.by_tmpfs && wanted(mask.path)) {
       hidden.push_back(mask.path);
     }
   }
@@ -60,6 +65,12 @@ void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
   }
   out.push_back({"ReadOnlyPaths", read_only});
   out.push_back({"InaccessiblePaths", hidden});
+}
+
+// As mountinfo shows it: the kernel keeps whole pages.
+std::string TmpfsSize(std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::to_string((bytes + page - 1) / page * page / 1024) + "k";
 }
 
 Json Identity(const FileIdentity& identity) {
@@ -185,11 +196,10 @@ Json ComposeRequested(const RunSpec& spec) {
   for (const auto& bind : spec.binds) {
     out["writable"].push_back(EscapeControl(bind.target));
   }
-  out["private"] = Json::array();
+  out["private"] = Json::object();
   for (const auto& directory : spec.private_directories) {
-    if (directory.writable) {
-      out["private"].push_back(EscapeControl(directory.path));
-    }
+    out["private"][EscapeControl(directory.path)] = {{"access", directory.writable ? "rw" : "ro"},
+                                                     {"size", TmpfsSize(directory.bytes)}};
   }
   out["properties"] = Json::object();
   for (const auto& property : ComposeProperties(spec)) {

@@ -68,6 +68,7 @@ struct RunSpec {
 
   // Layers that a test leaves out on purpose; empty in every real run.
   std::vector<std::string> omitted_properties;
+  std::vector<std::string> omitted_paths;  // neither covered nor made inaccessible
   std::uint32_t omitted_steps = 0;
 };
 
