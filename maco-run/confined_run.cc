@@ -39,9 +39,8 @@ Json StreamMember(OutputPump& pump) {
 
 // Whether a path in a writable root is kept read-only.
 bool IsProtected(const RunSpec& spec, const std::string& path) {
-  return std::ranges::any_of(spec.read_only_inside, [&](const auto& other) {
-    return PathIsWithin(path, other.path);
-  });
+  return std::ranges::any_of(spec.read_only_inside,
+                             [&](const auto& other) { return PathIsWithin(path, other.path); });
 }
 
 Result<std::string> CanonicalDigest(const Json& value) {
@@ -230,8 +229,7 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
   evidence_["reasons"] = reasons;
   evidence_["publishable"] = reasons.empty();
   // From here on an error must not look as if the target had not run.
-  const auto evidence =
-      Record(FactsProven(reasons) ? "command_completed" : "command_unproven");
+  const auto evidence = Record(FactsProven(reasons) ? "command_completed" : "command_unproven");
   if (!evidence) {
     ::maco::Report(kTool, evidence.error());
     return kExitUnproven;

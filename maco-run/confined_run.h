@@ -10,7 +10,6 @@
 #include "libcommon/os/tree_scan.h"
 #include "maco-run/options.h"
 #include "maco-run/record/administrative.h"
-#include "maco-run/record/administrative.h"
 #include "maco-run/record/run_store.h"
 #include "maco-run/spec/run_spec.h"
 #include "maco-run/supervise/signals.h"

@@ -17,17 +17,17 @@ cxxopts::Options Table() {
   cxxopts::Options table("maco-run");
   const auto text = [] { return cxxopts::value<std::string>(); };
   const auto list = [] { return cxxopts::value<std::vector<std::string>>(); };
-  table.add_options()                       //
-      ("h,help", "")("version", "")         //
-      ("profile", "", text())               //
-      ("workspace", "", text())             //
-      ("write", "", list())                 //
-      ("env", "", list())                   //
-      ("pass-env", "", list())              //
-      ("memory", "", text())("tasks", "", text())("cpu", "", text())            //
-      ("nofile", "", text())("fsize", "", text())("tmp", "", text())            //
-      ("timeout", "", text())("output-limit", "", text())                       //
-      ("result-limit", "", text())("scan-entries", "", text())                  //
+  table.add_options()                                                 //
+      ("h,help", "")("version", "")                                   //
+      ("profile", "", text())                                         //
+      ("workspace", "", text())                                       //
+      ("write", "", list())                                           //
+      ("env", "", list())                                             //
+      ("pass-env", "", list())                                        //
+      ("memory", "", text())("tasks", "", text())("cpu", "", text())  //
+      ("nofile", "", text())("fsize", "", text())("tmp", "", text())  //
+      ("timeout", "", text())("output-limit", "", text())             //
+      ("result-limit", "", text())("scan-entries", "", text())        //
       ("result", "", text())("json", "")("evidence-fd", "", text());
   return table;
 }
@@ -39,16 +39,11 @@ struct SizeOption {
 };
 
 constexpr SizeOption kSizes[] = {
-    {"memory", &Limits::memory_bytes, true},
-    {"tasks", &Limits::tasks, false},
-    {"cpu", &Limits::cpu_percent, false},
-    {"nofile", &Limits::open_files, false},
-    {"fsize", &Limits::file_bytes, true},
-    {"tmp", &Limits::temporary_bytes, true},
-    {"timeout", &Limits::timeout_seconds, false},
-    {"output-limit", &Limits::output_bytes, true},
-    {"result-limit", &Limits::result_bytes, true},
-    {"scan-entries", &Limits::scan_entries, false},
+    {"memory", &Limits::memory_bytes, true},       {"tasks", &Limits::tasks, false},
+    {"cpu", &Limits::cpu_percent, false},          {"nofile", &Limits::open_files, false},
+    {"fsize", &Limits::file_bytes, true},          {"tmp", &Limits::temporary_bytes, true},
+    {"timeout", &Limits::timeout_seconds, false},  {"output-limit", &Limits::output_bytes, true},
+    {"result-limit", &Limits::result_bytes, true}, {"scan-entries", &Limits::scan_entries, false},
 };
 
 // cxxopts splits list values at commas; here every value is one value.

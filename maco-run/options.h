@@ -13,8 +13,8 @@ struct Options {
   enum class Action { kRun, kHelp, kVersion };
   Action action = Action::kRun;
   Request request;
-  bool json = false;       // stdout is the evidence document alone
-  int evidence_fd = -1;    // where the evidence goes besides the store
+  bool json = false;        // stdout is the evidence document alone
+  int evidence_fd = -1;     // where the evidence goes besides the store
   std::string result_file;  // where the result goes
 };
 

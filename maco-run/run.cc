@@ -23,8 +23,8 @@ namespace {
 // ADM-01: whatever is a repository in a writable root keeps its administrative files.
 Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& spec) {
   for (const auto& path : paths) {
-    const bool known = std::ranges::any_of(
-        spec.read_only_inside, [&](const auto& other) { return other.path == path; });
+    const bool known = std::ranges::any_of(spec.read_only_inside,
+                                           [&](const auto& other) { return other.path == path; });
     if (known) {
       continue;
     }
@@ -91,8 +91,7 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (hooks.alter) {
     hooks.alter(spec);
   }
-  ConfinedRun run(options, hooks, *signals, std::move(*state), std::move(spec),
-                  std::move(*store));
+  ConfinedRun run(options, hooks, *signals, std::move(*state), std::move(spec), std::move(*store));
   return run.Execute(std::move(*manager), std::move(host), std::move(timings));
 }
 

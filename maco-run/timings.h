@@ -13,9 +13,9 @@ namespace maco::run {
 class Timings {
  public:
   void Mark(const char* name) {
-    moments_.emplace_back(name, std::chrono::duration_cast<std::chrono::microseconds>(
-                                    Monotonic::now() - start_)
-                                    .count());
+    moments_.emplace_back(
+        name,
+        std::chrono::duration_cast<std::chrono::microseconds>(Monotonic::now() - start_).count());
   }
 
   Json ToJson() const {

@@ -18,8 +18,7 @@ inline std::uint64_t WallMicros() {
 
 // Milliseconds left until `deadline`, never negative, capped for poll(2).
 inline int PollMillis(Monotonic::time_point deadline) {
-  const auto left =
-      std::chrono::ceil<Milliseconds>(deadline - Monotonic::now()).count();
+  const auto left = std::chrono::ceil<Milliseconds>(deadline - Monotonic::now()).count();
   constexpr std::int64_t kCap = 60 * 60 * 1000;
   return static_cast<int>(left < 0 ? 0 : left > kCap ? kCap : left);
 }

@@ -28,20 +28,20 @@ inline tl::unexpected<Error> FailOs(int os_errno, std::string_view what,
 #define MACO_CONCAT(a, b) MACO_CONCAT_INNER(a, b)
 
 // MACO_TRY(expression): returns the error of a Result whose value is not needed.
-#define MACO_TRY(expression)                                      \
-  do {                                                            \
-    auto maco_try_result = (expression);                          \
-    if (!maco_try_result) {                                       \
-      return ::maco::Fail(std::move(maco_try_result).error());    \
-    }                                                             \
+#define MACO_TRY(expression)                                   \
+  do {                                                         \
+    auto maco_try_result = (expression);                       \
+    if (!maco_try_result) {                                    \
+      return ::maco::Fail(std::move(maco_try_result).error()); \
+    }                                                          \
   } while (false)
 
 // MACO_ASSIGN(target, expression): assigns the value, or returns the error.
 #define MACO_ASSIGN(target, expression) \
   MACO_ASSIGN_INNER(MACO_CONCAT(maco_assign_result_, __LINE__), target, expression)
-#define MACO_ASSIGN_INNER(result, target, expression)  \
-  auto result = (expression);                          \
-  if (!result) {                                       \
-    return ::maco::Fail(std::move(result).error());    \
-  }                                                    \
+#define MACO_ASSIGN_INNER(result, target, expression) \
+  auto result = (expression);                         \
+  if (!result) {                                      \
+    return ::maco::Fail(std::move(result).error());   \
+  }                                                   \
   target = *std::move(result)

@@ -39,8 +39,8 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed, so that no file of ours gets
-// such a number and is read as input or written to as a terminal. First call of every main.
+// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed, so that no file of ours
+// gets such a number and is read as input or written to as a terminal. First call of every main.
 // Errors: kNotFound, kPermission, kLimit, kIo.
 Result<void> ClaimStandardDescriptors();
 
@@ -56,7 +56,8 @@ Result<void> PwriteAll(int fd, std::span<const std::uint8_t> bytes, std::uint64_
 Result<std::size_t> ReadFull(int fd, std::span<std::uint8_t> out);
 Result<std::size_t> PreadFull(int fd, std::span<std::uint8_t> out, std::uint64_t offset);
 
-// fsync(2) and fdatasync(2). After a failure the file must not be trusted again: see fsync(2), NOTES.
+// fsync(2) and fdatasync(2). After a failure the file must not be trusted again: see fsync(2),
+// NOTES.
 Result<void> Sync(int fd);
 Result<void> SyncData(int fd);
 

@@ -127,7 +127,8 @@ Result<MountTable> MountTable::Parse(std::string_view text) {
   for (const auto line : Split(text, '\n')) {
     auto mount = ParseLine(line);
     if (!mount || !ids.insert(mount->id).second) {
-      return Fail(Code::kInvalid, "the mount table has a malformed line '" + std::string(line) + "'");
+      return Fail(Code::kInvalid,
+                  "the mount table has a malformed line '" + std::string(line) + "'");
     }
     if (table.mounts_.size() == kMaxMounts) {
       return Fail(Code::kLimit, "the mount table has more than 65536 mounts");
@@ -149,8 +150,7 @@ void MountTable::Index() {
       children_[mount.parent].push_back(i);
     }
     // The first one at "/" whose parent is outside the table (or itself).
-    if (!root_ && mount.point == "/" &&
-        (!ids.contains(mount.parent) || mount.parent == mount.id)) {
+    if (!root_ && mount.point == "/" && (!ids.contains(mount.parent) || mount.parent == mount.id)) {
       root_ = i;
     }
   }

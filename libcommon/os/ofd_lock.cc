@@ -42,8 +42,8 @@ Result<bool> OfdLock::HeldByOther(int fd) {
   return lock.l_type != F_UNLCK;
 }
 
-Result<UniqueFd> OfdLock::OpenLocked(const Directory& directory, const std::string& name,
-                                     int flags, unsigned mode, bool wait) {
+Result<UniqueFd> OfdLock::OpenLocked(const Directory& directory, const std::string& name, int flags,
+                                     unsigned mode, bool wait) {
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     UniqueFd fd;

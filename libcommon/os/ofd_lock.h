@@ -21,8 +21,8 @@ class OfdLock {
   static Result<bool> HeldByOther(int fd);
 
   // Opens `name` in `directory`, locks it, and checks that the name still leads to the locked inode
-  // (a file that was replaced while we waited is opened again). Errors: kBusy (only if !wait), those
-  // of opening, kIo.
+  // (a file that was replaced while we waited is opened again). Errors: kBusy (only if !wait),
+  // those of opening, kIo.
   static Result<UniqueFd> OpenLocked(const Directory& directory, const std::string& name, int flags,
                                      unsigned mode, bool wait);
 };

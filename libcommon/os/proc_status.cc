@@ -40,8 +40,7 @@ Result<std::uint64_t> ParseNamespaceLink(std::string_view link) {
   if (open_bracket == std::string_view::npos || link.back() != ']') {
     return Fail(Code::kInvalid, "'" + std::string(link) + "' is no namespace");
   }
-  const auto inode =
-      ParseUint(link.substr(open_bracket + 2, link.size() - open_bracket - 3));
+  const auto inode = ParseUint(link.substr(open_bracket + 2, link.size() - open_bracket - 3));
   if (!inode) {
     return Fail(Code::kInvalid, "'" + std::string(link) + "' is no namespace");
   }

@@ -68,7 +68,8 @@ class Scanner {
   }
 
  private:
-  // A file that is a mount point looks like any other in its directory, so the mount table is asked.
+  // A file that is a mount point looks like any other in its directory, so the mount table is
+  // asked.
   Result<void> RefuseMountsBelow() const {
     std::array<char, PATH_MAX> path{};
     const std::string link = "/proc/self/fd/" + std::to_string(root_.fd());
@@ -149,9 +150,10 @@ class Scanner {
         continue;
       }
       if (++counts_.entries > limits_.entries) {
-        return Fail(Code::kLimit,
-                    "'" + name_ + "' holds more than " + std::to_string(limits_.entries) + " entries",
-                    "raise the limit with --scan-entries, or run in a smaller directory");
+        return Fail(
+            Code::kLimit,
+            "'" + name_ + "' holds more than " + std::to_string(limits_.entries) + " entries",
+            "raise the limit with --scan-entries, or run in a smaller directory");
       }
       MACO_TRY(Entry(directory, relative, entry_name, ModeOfType(entry->type)));
     }
@@ -207,8 +209,9 @@ class Scanner {
 
   Result<void> MeetGit(std::string path, unsigned mode) {
     if (S_ISLNK(mode)) {
-      return Fail(Code::kRefused, "'" + path + "' is a symbolic link, so it cannot be protected",
-                  "replace it with a file that says 'gitdir: PATH', see git init --separate-git-dir");
+      return Fail(
+          Code::kRefused, "'" + path + "' is a symbolic link, so it cannot be protected",
+          "replace it with a file that says 'gitdir: PATH', see git init --separate-git-dir");
     }
     if (findings_->git_entries.size() == limits_.git_entries) {
       return Fail(Code::kLimit, "'" + name_ + "' holds more than " +

@@ -51,10 +51,11 @@ struct WritableFindings {
 };
 
 // Scans what lies below `root`, whose path `name` is only for messages. For a writable root,
-// `findings` is not null: regular files with more than one link and entries named ".git" are entered
-// into it; a ".git" that is a symbolic link is refused, since it cannot be protected. Adds to
-// `counts`, which also carries the entries of earlier roots of the same pass. Errors: kRefused (a path that must not be there),
-// kLimit (more entries than allowed), kPermission (a directory that cannot be read), kIo.
+// `findings` is not null: regular files with more than one link and entries named ".git" are
+// entered into it; a ".git" that is a symbolic link is refused, since it cannot be protected. Adds
+// to `counts`, which also carries the entries of earlier roots of the same pass. Errors: kRefused
+// (a path that must not be there), kLimit (more entries than allowed), kPermission (a directory
+// that cannot be read), kIo.
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
                       ScanCounts& counts, WritableFindings* findings);
 

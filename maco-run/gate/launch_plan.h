@@ -18,9 +18,9 @@ inline constexpr std::size_t kMaxPlanString = 1UL << 20U;  // one argument, vari
 // The steps that the guardian takes on top of the unit. A normal run takes them all; a test that
 // leaves one out must be refused at the gate.
 enum class GuardianStep : std::uint32_t {
-  kNamespaces = 1U << 0U,   // own user, mount, PID and cgroup namespaces
-  kProc = 1U << 1U,         // a new /proc
-  kDevpts = 1U << 2U,       // a new /dev/pts
+  kNamespaces = 1U << 0U,     // own user, mount, PID and cgroup namespaces
+  kProc = 1U << 1U,           // a new /proc
+  kDevpts = 1U << 2U,         // a new /dev/pts
   kDropPrivilege = 1U << 3U,  // capabilities and the bounding set
   kNoNewPrivs = 1U << 4U,
   kFilter = 1U << 5U,
@@ -43,7 +43,7 @@ struct LaunchPlan {
   bool Does(GuardianStep step) const { return (steps & static_cast<std::uint32_t>(step)) != 0; }
 };
 
-Result<Bytes> EncodePlan(const LaunchPlan& plan);                     // kLimit
+Result<Bytes> EncodePlan(const LaunchPlan& plan);                    // kLimit
 Result<LaunchPlan> DecodePlan(std::span<const std::uint8_t> bytes);  // kInvalid
 
 // A memfd that nobody can change any more. Errors: kIo, kLimit. Source: memfd_create(2), fcntl(2).

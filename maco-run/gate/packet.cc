@@ -71,9 +71,9 @@ Result<Packet> ReceivePacket(int socket) {
   Packet packet;
   packet.body.resize(kMaxPacketBytes + 1);
   iovec piece{packet.body.data(), packet.body.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors) +
-                                        CMSG_SPACE(sizeof(ucred))>
-      control{};
+  alignas(cmsghdr)
+      std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors) + CMSG_SPACE(sizeof(ucred))>
+          control{};
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;

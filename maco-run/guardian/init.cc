@@ -33,8 +33,8 @@ void Mount(const char* stage, const char* source, const char* target, const char
 // read-only again, as systemd had made those of the old one.
 void MountProc() {
   Mount("mount a new /proc", "proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
-  for (const char* path : {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs",
-                           "/proc/sysrq-trigger"}) {
+  for (const char* path :
+       {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/sysrq-trigger"}) {
     struct stat st {};
     if (stat(path, &st) != 0) {
       continue;  // this kernel is built without it

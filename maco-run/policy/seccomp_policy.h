@@ -1,5 +1,6 @@
 // The system call filter of a run, built by libseccomp and handed to the guardian as BPF.
-// What matters most has a probe in maco-run/guardian/probes.h. Source: seccomp(2), seccomp_rule_add(3).
+// What matters most has a probe in maco-run/guardian/probes.h. Source: seccomp(2),
+// seccomp_rule_add(3).
 #pragma once
 #include <set>
 #include <string>

@@ -63,9 +63,9 @@ void CheckTarget(Judgement& judge) {
   }
   const Json& ended_by = judge.Document("/outcome/ended_by");
   if (ended_by != "target") {
-    judge.Blame("outcome.ended_by",
-                ended_by.is_string() ? "the run was ended by " + ended_by.get<std::string>()
-                                     : "it is not known what ended the run");
+    judge.Blame("outcome.ended_by", ended_by.is_string()
+                                        ? "the run was ended by " + ended_by.get<std::string>()
+                                        : "it is not known what ended the run");
   }
 }
 

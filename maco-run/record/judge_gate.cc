@@ -93,8 +93,7 @@ void CheckProcesses(Judgement& judge) {
     judge.Blame("cgroup.processes", "does not hold exactly the guardian, the init and the target");
   } else {
     for (const Json* pid : {&target, &init, &outer}) {
-      if (!pid->is_number_integer() ||
-          std::count(processes.begin(), processes.end(), *pid) != 1) {
+      if (!pid->is_number_integer() || std::count(processes.begin(), processes.end(), *pid) != 1) {
         judge.Blame("cgroup.processes", "the guardian, the init or the target is not in it");
       }
     }
@@ -164,8 +163,8 @@ void CheckRoot(Judgement& judge, const std::string& path, const Json& requested,
   }
   const Json& access = Member(requested, "access");
   if ((access != "ro" && access != "rw") || Member(observed, "access") != access) {
-    judge.Blame(name, "is mounted " + Shown(Member(observed, "access")) + ", expected " +
-                          Shown(access));
+    judge.Blame(name,
+                "is mounted " + Shown(Member(observed, "access")) + ", expected " + Shown(access));
   }
   if (!SameFile(requested, observed)) {
     judge.Blame(name, "is another file inside (device or inode differs)");
@@ -205,8 +204,7 @@ bool IsPrivate(const Judgement& judge, const std::string& path, const Json& insi
          Member(inside, "device") == *device && Member(inside, "inode").is_number_unsigned();
 }
 
-void CheckMask(Judgement& judge, const std::string& path, const Json& outside,
-               const Json& inside) {
+void CheckMask(Judgement& judge, const std::string& path, const Json& outside, const Json& inside) {
   const std::string name = "inside.masks." + path;
   const Json& os_errno = Member(inside, "os_errno");
   for (const int unreachable : {ENOENT, EACCES, ENOTDIR}) {

@@ -21,8 +21,8 @@ const Json kNothing;
 
 std::string Shown(const Json& value) {
   constexpr std::size_t kMaxShown = 160;
-  std::string text = value.is_null() ? "missing"
-                                     : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text =
+      value.is_null() ? "missing" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kMaxShown) {
     text.resize(kMaxShown);
     text.append("...");

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kMaxProcBytes = 4UL << 20U;
 
-constexpr const char* kStatusFields[] = {"Uid",    "Gid",    "CapInh",     "CapPrm",  "CapEff",
-                                         "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
-                                         "Seccomp_filters"};
+constexpr const char* kStatusFields[] = {
+    "Uid",    "Gid",    "CapInh",     "CapPrm",  "CapEff",
+    "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters"};
 
 // Lines as JSON strings; bytes that are no UTF-8 in mountinfo's own octal form.
 Json Lines(std::string_view text) {
@@ -103,8 +103,8 @@ Result<std::uint64_t> ParentOf(const std::string& status) {
 // The nodes that the user manager binds over inaccessible paths; it makes them when it starts.
 Json InaccessibleNodes() {
   Json out = Json::array();
-  const auto directory = Directory::OpenPath("/run/user/" + std::to_string(geteuid()) +
-                                             "/systemd/inaccessible");
+  const auto directory =
+      Directory::OpenPath("/run/user/" + std::to_string(geteuid()) + "/systemd/inaccessible");
   for (const char* name : {"reg", "dir", "fifo", "sock", "chr", "blk"}) {
     const auto node = directory ? directory->Stat(name) : Fail(Code::kNotFound, "");
     if (node) {

@@ -16,8 +16,8 @@ Json DescribeOutcome(const TargetEnd& end);
 // One line for standard error when the end was not the target's own exit.
 std::optional<std::string> OutcomeNote(const TargetEnd& end, const RunSpec& spec);
 
-// The exit status when both facts were proven: the target's own, 128 + n for signal n, 124 timed out,
-// 126 and 127 not executed.
+// The exit status when both facts were proven: the target's own, 128 + n for signal n, 124 timed
+// out, 126 and 127 not executed.
 int OutcomeStatus(const TargetEnd& end);
 
 }  // namespace maco::run

@@ -17,11 +17,11 @@ constexpr std::size_t kMaxVariables = 256;
 constexpr std::size_t kMaxNameBytes = 256;
 
 constexpr std::string_view kRefusedPrefixes[] = {"LD_", "GIT_", "DBUS_", "MACO_", "SYSTEMD_"};
-constexpr std::string_view kRefusedNames[] = {"XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "SSH_AUTH_SOCK",
-                                              "BASH_ENV", "ENV", "PATH", "HOME"};
-constexpr std::string_view kCredentialWords[] = {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS",
-                                                 "CREDENTIAL", "CREDENTIALS", "COOKIE", "AUTH",
-                                                 "PRIVATE"};
+constexpr std::string_view kRefusedNames[] = {
+    "XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "SSH_AUTH_SOCK", "BASH_ENV", "ENV", "PATH", "HOME"};
+constexpr std::string_view kCredentialWords[] = {"KEY",         "APIKEY", "TOKEN", "SECRET",
+                                                 "PASSWORD",    "PASSWD", "PASS",  "CREDENTIAL",
+                                                 "CREDENTIALS", "COOKIE", "AUTH",  "PRIVATE"};
 
 bool IsName(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameBytes || (name[0] >= '0' && name[0] <= '9')) {
@@ -63,9 +63,8 @@ Result<void> CheckVariableName(std::string_view name) {
 Result<std::vector<std::string>> BuildEnvironment(const std::vector<std::string>& added,
                                                   const std::string& run_id, bool with_result) {
   std::map<std::string, std::string> variables = {
-      {"PATH", kSearchPath}, {"HOME", kHome},         {"TMPDIR", "/tmp"},
-      {"TERM", "dumb"},      {"LANG", "C.UTF-8"},     {"LC_ALL", "C.UTF-8"},
-      {"SHELL", "/bin/sh"},  {"MACO_RUN_ID", run_id},
+      {"PATH", kSearchPath}, {"HOME", kHome},       {"TMPDIR", "/tmp"},   {"TERM", "dumb"},
+      {"LANG", "C.UTF-8"},   {"LC_ALL", "C.UTF-8"}, {"SHELL", "/bin/sh"}, {"MACO_RUN_ID", run_id},
   };
   if (with_result) {
     variables["MACO_RESULT"] = kResultPath;

@@ -5,8 +5,8 @@
 namespace maco::run {
 
 bool IsHarmlessDevice(std::string_view path) {
-  for (const char* device : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
-                             "/dev/tty"}) {
+  for (const char* device :
+       {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}) {
     if (path == device) {
       return true;
     }

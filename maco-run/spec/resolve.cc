@@ -121,7 +121,8 @@ class Resolver {
     const std::string name = absolute.substr(0, absolute.find_last_not_of('/') + 1);
     struct stat link {};
     if (lstat(name.c_str(), &link) == 0 && S_ISLNK(link.st_mode)) {
-      return Fail(Code::kRefused, "root '" + given + "' is a symbolic link", "name what it leads to");
+      return Fail(Code::kRefused, "root '" + given + "' is a symbolic link",
+                  "name what it leads to");
     }
     Root root;
     root.path = Canonical(absolute);
@@ -153,7 +154,8 @@ class Resolver {
     }
     for (const auto& cover : spec_.private_directories) {
       if (PathIsWithin(cover.path, root.path)) {
-        return Fail(Code::kRefused, quoted + " holds '" + cover.path + "', which is private to runs",
+        return Fail(Code::kRefused,
+                    quoted + " holds '" + cover.path + "', which is private to runs",
                     "name a directory below it");
       }
     }
@@ -285,9 +287,10 @@ class Resolver {
     }
     for (const auto& root : spec_.roots) {
       if (PathIsWithin(root.path, real) && (root.path == real || !Covered(real))) {
-        return Fail(Code::kRefused, "root '" + root.path + "' lies in '" + real +
-                                        "', which is hidden from every run",
-                    "name another directory");
+        return Fail(
+            Code::kRefused,
+            "root '" + root.path + "' lies in '" + real + "', which is hidden from every run",
+            "name another directory");
       }
     }
     const bool in_root = std::ranges::any_of(
@@ -329,8 +332,7 @@ class Resolver {
     if (home == nullptr) {
       return out;
     }
-    const std::string below =
-        state.substr(home->point == "/" ? 0 : home->point.size());
+    const std::string below = state.substr(home->point == "/" ? 0 : home->point.size());
     const std::string inside = (home->root == "/" ? "" : home->root) + below;
     for (const auto& mount : table->mounts()) {
       if (mount.device != home->device || !PathIsWithin(inside, mount.root)) {

@@ -1,5 +1,5 @@
-// From options to a RunSpec: roots, masks, private directories, everything checked (RUN-06, RUN-09).
-// Nothing is created or started here.
+// From options to a RunSpec: roots, masks, private directories, everything checked (RUN-06,
+// RUN-09). Nothing is created or started here.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace maco::run {
 // What the caller asked for, and where it stands.
 struct Request {
   Profile profile = Profile::kOfflineRead;
-  std::string workspace;                // empty: the worktree's top level
+  std::string workspace;                 // empty: the worktree's top level
   std::vector<std::string> write_roots;  // --write
   Limits limits;
   std::vector<std::string> variables;
@@ -23,7 +23,7 @@ struct Request {
 // The repository, as found by git; paths absolute.
 struct Surroundings {
   std::string current_directory;
-  std::string worktree;    // empty in a bare repository
+  std::string worktree;  // empty in a bare repository
   std::string git_dir;
   std::string common_dir;
   std::string state_root;  // <common_dir>/maco

@@ -58,7 +58,7 @@ struct RunSpec {
   std::vector<ReadOnlyPath> read_only_inside;
   std::vector<Mask> masks;
   std::vector<PrivateDirectory> private_directories;
-  std::vector<BindMount> binds;            // read-write
+  std::vector<BindMount> binds;  // read-write
   std::vector<BindMount> read_only_binds;
   std::string guardian;  // path of the guardian outside
   FileIdentity guardian_identity;

@@ -1,5 +1,6 @@
 // InputPump: copies our standard input into a pipe for the target.
-// The target never gets a descriptor of the caller: it could reopen a file for writing, or a terminal.
+// The target never gets a descriptor of the caller: it could reopen a file for writing, or a
+// terminal.
 #pragma once
 #include <optional>
 #include <vector>

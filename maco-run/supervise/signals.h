@@ -1,5 +1,5 @@
-// SignalSource: SIGINT, SIGTERM, SIGHUP and SIGQUIT as readable events, for as long as the object lives.
-// SIGPIPE is ignored meanwhile. Source: signalfd(2).
+// SignalSource: SIGINT, SIGTERM, SIGHUP and SIGQUIT as readable events, for as long as the object
+// lives. SIGPIPE is ignored meanwhile. Source: signalfd(2).
 #pragma once
 #include <signal.h>
 

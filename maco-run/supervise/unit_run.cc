@@ -89,8 +89,8 @@ Result<UnitRun> UnitRun::Start(UserManager manager, const RunSpec& spec, const S
                                        gate.read_end.get()};
   // It waits in the socket until the guardian is there.
   MACO_TRY(SendPacket(control.ours.get(), PacketKind::kLaunch, {}, descriptors));
-  MACO_TRY(manager.Start(spec.unit, ComposeProperties(spec), kGuardianInside,
-                         control.theirs.get()));
+  MACO_TRY(
+      manager.Start(spec.unit, ComposeProperties(spec), kGuardianInside, control.theirs.get()));
   return UnitRun(std::move(manager), std::move(control.ours), std::move(gate.write_end),
                  OutputPump(std::move(output.read_end), streams.output, streams.output_log,
                             spec.limits.output_bytes),
@@ -307,8 +307,8 @@ UnitEnd UnitRun::Finish(const Cgroup* cgroup) {
       end.population = population ? std::optional(*population) : std::nullopt;
     }
     const bool unit_over = end.state.ended || end.state.disconnected;
-    const bool empty = cgroup == nullptr || (end.population.has_value() &&
-                                             *end.population != Population::kPopulated);
+    const bool empty = cgroup == nullptr ||
+                       (end.population.has_value() && *end.population != Population::kPopulated);
     if (unit_over && empty) {
       break;
     }

@@ -29,7 +29,7 @@ inline constexpr Milliseconds kSignalGrace{5'000};  // forwarded signal to kill 
 // Where the target's streams go; all borrowed.
 struct Streams {
   int input = -1;
-  int output = -1;        // -1: to the log only
+  int output = -1;  // -1: to the log only
   int error_output = -1;
   int output_log = -1;
   int error_log = -1;

@@ -22,9 +22,9 @@ struct TmpfsMount {  // a(ss)
   std::string options;
 };
 
-using PropertyValue = std::variant<bool, std::int32_t, std::uint32_t, std::uint64_t, std::string,
-                                   std::vector<std::string>, std::vector<BindMount>,
-                                   std::vector<TmpfsMount>>;
+using PropertyValue =
+    std::variant<bool, std::int32_t, std::uint32_t, std::uint64_t, std::string,
+                 std::vector<std::string>, std::vector<BindMount>, std::vector<TmpfsMount>>;
 
 struct UnitProperty {
   std::string name;

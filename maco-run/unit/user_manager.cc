@@ -236,8 +236,8 @@ Result<Bus> OpenBus(uid_t uid) {
   const std::string runtime = "/run/user/" + std::to_string(uid);
   const auto directory = Directory::OpenPath(runtime);
   if (!directory) {
-    return Fail(Code::kUnsupported,
-                "no systemd user manager: " + directory.error().message, kNoManager);
+    return Fail(Code::kUnsupported, "no systemd user manager: " + directory.error().message,
+                kNoManager);
   }
   FileIdentity identity;
   MACO_ASSIGN(identity, directory->Identity());
@@ -306,9 +306,9 @@ class UserManager::Connection {
   Result<Message> GetAll(const char* interface) {
     BusError error;
     sd_bus_message* reply = nullptr;
-    const int result = sd_bus_call_method(bus_.get(), kDestination, path_.c_str(),
-                                          kPropertiesInterface, "GetAll", error.get(), &reply, "s",
-                                          interface);
+    const int result =
+        sd_bus_call_method(bus_.get(), kDestination, path_.c_str(), kPropertiesInterface, "GetAll",
+                           error.get(), &reply, "s", interface);
     if (result < 0) {
       return Fail(Code::kIo, "cannot read the unit's properties back: " + error.Text(result));
     }
@@ -389,9 +389,8 @@ Result<UserManager> UserManager::Connect(uid_t uid) {
 Result<std::string> UserManager::Version() {
   BusError error;
   char* text = nullptr;
-  const int result =
-      sd_bus_get_property_string(connection_->bus(), kDestination, kManagerPath, kManagerInterface,
-                                 "Version", error.get(), &text);
+  const int result = sd_bus_get_property_string(connection_->bus(), kDestination, kManagerPath,
+                                                kManagerInterface, "Version", error.get(), &text);
   if (result < 0) {
     return Fail(Code::kIo, "the user manager does not answer: " + error.Text(result));
   }
@@ -416,14 +415,14 @@ Result<void> UserManager::Start(const std::string& unit,
     result = result < 0 ? result : std::visit(Append{raw}, property.value);
     result = result < 0 ? result : sd_bus_message_close_container(raw);
   }
-  result = result < 0 ? result
-                      : sd_bus_message_append(raw, "(sv)", "StandardInputFileDescriptor", "h",
-                                              control);
+  result = result < 0
+               ? result
+               : sd_bus_message_append(raw, "(sv)", "StandardInputFileDescriptor", "h", control);
   // no-env-expand: nothing in the arguments is rewritten.
-  result = result < 0 ? result
-                      : sd_bus_message_append(raw, "(sv)", "ExecStartEx", "a(sasas)", 1,
-                                              program.c_str(), 1, program.c_str(), 1,
-                                              "no-env-expand");
+  result = result < 0
+               ? result
+               : sd_bus_message_append(raw, "(sv)", "ExecStartEx", "a(sasas)", 1, program.c_str(),
+                                       1, program.c_str(), 1, "no-env-expand");
   result = result < 0 ? result : sd_bus_message_close_container(raw);
   result = result < 0 ? result : sd_bus_message_append(raw, "a(sa(sv))", 0);
   if (result < 0) {

@@ -20,10 +20,10 @@ struct UnitState {
   bool ended = false;         // inactive or failed after the start, or the start job failed
   bool disconnected = false;  // the manager went away
   std::string active_state;
-  std::string result;            // "success", "exit-code", "signal", "timeout", ...
-  std::int32_t exec_main_code = 0;    // CLD_EXITED 1, CLD_KILLED 2, CLD_DUMPED 3; 0: unknown
+  std::string result;               // "success", "exit-code", "signal", "timeout", ...
+  std::int32_t exec_main_code = 0;  // CLD_EXITED 1, CLD_KILLED 2, CLD_DUMPED 3; 0: unknown
   std::int32_t exec_main_status = 0;
-  std::string job_result;        // of the start job, "done" when it worked
+  std::string job_result;  // of the start job, "done" when it worked
 };
 
 class UserManager {

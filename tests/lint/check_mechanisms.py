@@ -13,7 +13,8 @@ MECHANISMS = [
      ("libcommon/os/fd.cc",)),
     ("a rename",
      r"\brename(at2?)?\s*\(|SYS_rename|filesystem::rename",
-     ("libcommon/os/directory.cc", "libcommon/os/atomic_file.cc")),
+     # A probe tries what a target must not be able to do.
+     ("libcommon/os/directory.cc", "libcommon/os/atomic_file.cc", "maco-run/guardian/probes.cc")),
     ("a file lock",
      r"\bF_(OFD_)?(SETLK|SETLKW|GETLK)\b|\b(flock|lockf)\s*\(",
      ("libcommon/os/ofd_lock.cc",)),

@@ -1,3 +1,5 @@
+// The guest's agent: one static program that boots the guest, runs the command and ends it.
+// Contract: tests/guest/README.md.
 #include "agent.h"
 
 #include <fcntl.h>
