@@ -8,7 +8,8 @@ import sys
 
 import source_tree
 
-NOT_FOR_PEOPLE = {"maco-guardian"}  # started by maco-run only, takes no arguments
+# Started by maco-run only, or only by tests: nobody looks for their help.
+NOT_FOR_PEOPLE = {"maco-guardian", "maco-run-omit"}
 START = re.compile(r"^(git maco|maco-[a-z]+)\b")
 
 
