@@ -1,6 +1,7 @@
 // Mount rules: what is writable was granted, what was granted is new, inside and outside agree.
 // Contract: maco-run/record/judge_gate.h.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "libcommon/base/text.h"
@@ -79,14 +80,15 @@ class WritableRule {
   HostDevices host_;
 };
 
-// What a path that is shown as `path` leads to; null unless a mount point is there.
-const Mount* TopmostAt(const MountTable& table, const std::string& path) {
+// The mounts that a path leads to, by their point as the evidence shows it.
+using VisibleMounts = std::map<std::string, const Mount*>;
+
+VisibleMounts ByPoint(const MountTable& table) {
+  VisibleMounts out;
   for (const Mount* mount : table.Visible()) {
-    if (EscapeControl(mount->point) == path && table.Covering(mount->point) == mount) {
-      return mount;
-    }
+    out[EscapeControl(mount->point)] = mount;
   }
-  return nullptr;
+  return out;
 }
 
 bool HasSize(const Mount& mount, const std::string& size) {
@@ -108,7 +110,7 @@ Result<MountTable> Table(const Json& lines) {
 
 // Each directory that is private to the run is on top there, new, and as large as was asked for.
 // Without this a cover that is missing would show only where it had a mask or was writable.
-void CheckPrivate(Judgement& judge, const MountTable& table) {
+void CheckPrivate(Judgement& judge, const VisibleMounts& visible) {
   const Json& wanted = judge.Document("/requested/private");
   if (!wanted.is_object() || wanted.empty()) {
     judge.Blame("inside.mounts", "no private directory was requested");
@@ -116,7 +118,8 @@ void CheckPrivate(Judgement& judge, const MountTable& table) {
   }
   const HostDevices host(judge);
   for (const auto& [path, request] : wanted.items()) {
-    const Mount* mount = TopmostAt(table, path);
+    const auto found = visible.find(path);
+    const Mount* mount = found == visible.end() ? nullptr : found->second;
     const Json& access = Member(request, "access");
     const Json& size = Member(request, "size");
     if (mount == nullptr || mount->type != "tmpfs" || mount->root != "/" ||
@@ -160,14 +163,15 @@ void JudgeMounts(Judgement& judge) {
     judge.Blame("inside.mounts", "differs from what the host sees in /proc");
     return;
   }
+  const VisibleMounts visible = ByPoint(*table);
   const WritableRule rule(judge);
-  for (const Mount* mount : table->Visible()) {
+  for (const auto& [point, mount] : visible) {
     if (!mount->ReadOnly() && !rule.Allows(*mount)) {
       judge.Blame("inside.mounts",
-                  "'" + mount->point + "' (" + mount->type + ") is writable, but was not granted");
+                  "'" + point + "' (" + mount->type + ") is writable, but was not granted");
     }
   }
-  CheckPrivate(judge, *table);
+  CheckPrivate(judge, visible);
   const Mount* root = table->Covering("/");
   if (root == nullptr || !root->ReadOnly()) {
     judge.Blame("inside.mounts", "'/' is not read-only");

@@ -260,9 +260,11 @@ TEST(JudgeRoots, AGrantedRootThatIsAnotherFile) {
     root[member] = root[member].get<int>() + 1;
     evidence.ExpectRefused("inside.roots./home/maco/lane");
   }
-  Evidence result;
-  result.Inside()["roots"]["/run/maco/result"]["inode"] = 7;
-  result.ExpectRefused("inside.roots./run/maco/result");
+  for (const char* path : {"/run/maco/result", "/run/maco/maco-guardian"}) {
+    Evidence evidence;
+    evidence.Inside()["roots"][path]["inode"] = 7;
+    evidence.ExpectRefused(std::string("inside.roots.") + path);
+  }
 }
 
 TEST(JudgeRoots, ARootThatIsMissingOrHasAnotherMode) {
@@ -393,6 +395,16 @@ TEST(JudgeProcesses, OneProcessInThreeRoles) {
   for (const Json& listed : {Json::array({pid, 1, 2}), Json::array({pid, pid, pid})}) {
     evidence.Observed()["cgroup"]["processes"] = listed;
     EXPECT_FALSE(Judge(evidence.document, Stage::kGate).empty());
+  }
+}
+
+TEST(JudgeProcesses, NotProcessTwoOfItsOwnNamespace) {
+  Evidence evidence;
+  const Json pid = evidence.Outside()["pid"];
+  for (const Json& numbers : {Json::array({pid}), Json::array({pid, 3}), Json::array({pid, 2, 1}),
+                              Json::array({1, 2}), Json::array(), Json()}) {
+    evidence.Outside()["namespace_pids"] = numbers;
+    evidence.ExpectRefused("outside.namespace_pids");
   }
 }
 
@@ -617,6 +629,28 @@ TEST(JudgeEnd, AResultFileThatWasReplacedOrShared) {
     Evidence evidence;
     evidence.Observed()["end"]["result"][member] = value;
     evidence.ExpectUnproven("end.result." + member);
+  }
+}
+
+TEST(JudgeEnd, AResultLargerThanItsLimit) {
+  Evidence evidence;
+  evidence.Observed()["end"]["result"]["within_limit"] = false;
+  evidence.ExpectUnproven("end.result.within_limit");
+}
+
+TEST(JudgeEnd, ACommandThatWasNotExecuted) {
+  Evidence evidence;
+  evidence.document["outcome"]["exec_errno"] = 2;
+  evidence.ExpectUnproven("outcome.exec_errno");
+}
+
+TEST(JudgeEnd, FactsAreProvenWhateverTheCommandDid) {
+  EXPECT_TRUE(FactsProven({}));
+  EXPECT_TRUE(FactsProven({"outcome.ended_by: the run was ended by timeout",
+                           "requested.profile: a diagnostic run is never publishable"}));
+  for (const char* reason :
+       {"end.cgroup: x", "inside.mounts: x", "schema: x", "outcomes: x", "requestedx: x", ""}) {
+    EXPECT_FALSE(FactsProven({"outcome.ended_by: x", reason})) << reason;
   }
 }
 
