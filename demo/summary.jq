@@ -8,6 +8,6 @@ row("outcome"; (.outcome.target | to_entries[0] | "\(.key) \(.value)") + ", ende
 row("publishable"; if .publishable then "yes: both facts proven" else "NO: " + (.reasons | join("; ")) end),
 row("tree empty"; "cgroup \($seen.end.cgroup), \($measured.processes_left_behind) left-over processes ended"),
 row("confinement"; "\($seen.inside.probes | length) operations probed, \($seen.inside.masks | length) paths hidden, \($seen.inside.mounts | length) mounts checked, seccomp mode \($seen.inside.status.Seccomp), own \($seen.inside.namespaces | keys | join(" ")) namespaces"),
-row("writable"; ($want.writable + $want.private | join(" "))),
+row("writable"; ($want.writable + ($want.private | to_entries | map(select(.value.access == "rw").key)) | join(" "))),
 row("limits"; "memory \($want.cgroup["memory.max"] | tonumber | size) (peak \($measured.counters["memory.peak"] // "0" | tonumber | size)), tasks \($want.cgroup["pids.max"]), no network"),
 row("evidence"; "run \(.run), signed \(.mac[:16])...")

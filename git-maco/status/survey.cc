@@ -22,6 +22,10 @@ constexpr std::pair<const char*, const char*> kEvents[] = {
     {"command_unproven", "unproven"}, {"run_refused", "refused"},
 };
 
+bool IsKnown(const std::string& event) {
+  return std::ranges::any_of(kEvents, [&event](const auto& known) { return event == known.first; });
+}
+
 std::string Line(std::string name, const std::string& text) {
   name.resize(std::max(kColumn, name.size() + 1), ' ');
   return name + EscapeControl(text) + "\n";
@@ -76,8 +80,8 @@ std::string Counts(const Survey& survey) {
     add(found == survey.by_last_event.end() ? 0 : found->second, word);
   }
   for (const auto& [event, count] : survey.by_last_event) {
-    if (std::ranges::none_of(kEvents, [&](const auto& known) { return event == known.first; })) {
-      add(count, event);
+    if (!IsKnown(event)) {
+      add(count, EscapeControl(event));
     }
   }
   add(survey.damaged.size(), "damaged");
