@@ -197,7 +197,7 @@ class Builder {
   void DenyPairs() {
     // Every family but AF_UNIX, and of AF_UNIX every type but stream and seqpacket; the type's
     // upper bits are flags.
-    Deny("socketpair", SCMP_ACT_ERRNO(EPERM), SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+    Deny("socketpair", SCMP_ACT_ERRNO(EPERM), SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
     for (std::uint64_t type = 0; type < 16; ++type) {
       if (type != SOCK_STREAM && type != SOCK_SEQPACKET) {
         Deny("socketpair", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xF, type));
