@@ -238,7 +238,7 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
   if (options_.request.with_result && !reasons.empty()) {
     Note(kTool, "the result is not saved: the run is not publishable");
   } else if (options_.request.with_result) {
-    const auto saved = SaveResult(store_, options_.result_file, spec_.limits.result_bytes);
+    const auto saved = SaveResult(store_, spec_.result_place, spec_.limits.result_bytes);
     if (!saved) {
       ::maco::Report(kTool, saved.error());
       status = kExitUnproven;

@@ -6,35 +6,21 @@
 #include "libcommon/os/bounded_read.h"
 
 namespace maco::run {
-namespace {
 
-struct Target {
-  Directory directory;
-  std::string name;
-};
-
-Result<Target> Split(const std::string& path) {
+Result<ResultPlace> FindResultPlace(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  Target target;
-  target.name = slash == std::string::npos ? path : path.substr(slash + 1);
-  if (target.name.empty() || target.name == "." || target.name == "..") {
+  ResultPlace place;
+  place.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (place.name.empty() || place.name == "." || place.name == "..") {
     return Fail(Code::kInvalid, "--result '" + path + "' names no file");
   }
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  MACO_ASSIGN(target.directory, Directory::OpenPath(directory));
-  return target;
-}
-
-}  // namespace
-
-Result<void> CheckResultPath(const std::string& path) {
-  Target target;
-  MACO_ASSIGN(target, Split(path));
-  if (target.directory.Stat(target.name)) {
+  MACO_ASSIGN(place.directory, Directory::OpenPath(directory));
+  if (place.directory.Stat(place.name)) {
     return Fail(Code::kExists, "--result '" + path + "' exists already",
                 "remove it, or name another file");
   }
-  return {};
+  return place;
 }
 
 Json DescribeResultFile(const RunStore& store, std::uint64_t limit) {
@@ -55,7 +41,7 @@ std::uint64_t ResultSize(const RunStore& store) {
   return identity ? identity->size : 0;
 }
 
-Result<void> SaveResult(const RunStore& store, const std::string& path, std::uint64_t limit) {
+Result<void> SaveResult(const RunStore& store, const ResultPlace& place, std::uint64_t limit) {
   auto bytes = ReadAllAt(store.result(), limit);
   if (!bytes) {
     Error error = std::move(bytes).error();
@@ -63,9 +49,7 @@ Result<void> SaveResult(const RunStore& store, const std::string& path, std::uin
     error.remedy = "--result-limit sets the limit";
     return Fail(std::move(error));
   }
-  Target target;
-  MACO_ASSIGN(target, Split(path));
-  auto file = AtomicFile::Create(target.directory, target.name);
+  auto file = AtomicFile::Create(place.directory, place.name);
   if (!file) {
     return Fail(std::move(file).error());
   }

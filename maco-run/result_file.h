@@ -7,11 +7,12 @@
 #include "libcommon/auth/json.h"
 #include "libcommon/base/result.h"
 #include "maco-run/record/run_store.h"
+#include "maco-run/spec/run_spec.h"
 
 namespace maco::run {
 
 // The path must be new, in a directory that exists. Errors: kExists, kNotFound, kInvalid.
-Result<void> CheckResultPath(const std::string& path);
+Result<ResultPlace> FindResultPlace(const std::string& path);
 
 // What became of the result file, for the evidence. `limit` is in bytes.
 Json DescribeResultFile(const RunStore& store, std::uint64_t limit);
@@ -19,7 +20,8 @@ Json DescribeResultFile(const RunStore& store, std::uint64_t limit);
 // Its size now, 0 if it cannot be told.
 std::uint64_t ResultSize(const RunStore& store);
 
-// Copies the result to `path`, which must still be new. Errors: kLimit, kExists, kPermission, kIo.
-Result<void> SaveResult(const RunStore& store, const std::string& path, std::uint64_t limit);
+// Copies the result to the place, which must still be new. Errors: kLimit, kExists, kPermission,
+// kIo.
+Result<void> SaveResult(const RunStore& store, const ResultPlace& place, std::uint64_t limit);
 
 }  // namespace maco::run

@@ -28,13 +28,27 @@ Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& s
     if (known) {
       continue;
     }
-    const UniqueFd fd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!fd.valid()) {
-      return FailOs(errno, "open", path);
+    FileIdentity identity;
+    MACO_ASSIGN(identity, IdentityOfPath(path));
+    spec.read_only_inside.push_back({path, identity});
+  }
+  return {};
+}
+
+// A mount holds a directory in its place, but not the directories above it: moved away, they would
+// make room for another repository. So each of them up to the root becomes a mount as well.
+Result<void> HoldDirectoriesAbove(const std::string& path, RunSpec& spec) {
+  for (std::string above = path.substr(0, path.rfind('/')); !above.empty();
+       above = above.substr(0, above.rfind('/'))) {
+    const bool is_root = std::ranges::any_of(
+        spec.roots, [&](const auto& root) { return root.writable && root.path == above; });
+    if (is_root) {
+      return {};
     }
     FileIdentity identity;
-    MACO_ASSIGN(identity, IdentityOf(fd.get()));
-    spec.read_only_inside.push_back({path, identity});
+    MACO_ASSIGN(identity, IdentityOfPath(above));
+    spec.binds.push_back({above, above, false, false});
+    spec.roots.push_back({above, true, Directory(), identity, false});
   }
   return {};
 }
@@ -69,16 +83,21 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (!state) {
     return Fail(std::move(state).error());
   }
+  ResultPlace result_place;
   if (options.request.with_result) {
-    MACO_TRY(CheckResultPath(options.result_file));
+    MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
   }
   RunSpec spec;
   MACO_ASSIGN(spec, ResolveRun(options.request, surroundings));
+  spec.result_place = std::move(result_place);
   spec.common_dir = std::move(common_dir);
   timings.Mark("resolved");
   RootScan scan;
   MACO_ASSIGN(scan, ScanRoots(spec));
   MACO_TRY(ProtectGitEntries(scan.git_entries, spec));
+  for (const auto& inside : spec.read_only_inside) {
+    MACO_TRY(HoldDirectoriesAbove(inside.path, spec));
+  }
   timings.Mark("scanned");
   auto store = RunStore::Create(*state, spec.id);
   if (!store) {

@@ -165,6 +165,10 @@ Result<Directory> Directory::Clone() const {
 
 Result<FileIdentity> IdentityOf(int fd) { return StatAt(fd, "", AT_EMPTY_PATH); }
 
+Result<FileIdentity> IdentityOfPath(const std::string& path) {
+  return StatAt(AT_FDCWD, path.c_str(), 0);
+}
+
 Result<void> RequirePrivateDirectory(const FileIdentity& identity, std::string_view what) {
   const std::string name(what);
   if (!S_ISDIR(identity.mode)) {

@@ -55,8 +55,9 @@ class Directory {
   UniqueFd fd_;
 };
 
-// Identity of an open descriptor.
+// Identity of an open descriptor; of what a path names, without following a link at its end.
 Result<FileIdentity> IdentityOf(int fd);
+Result<FileIdentity> IdentityOfPath(const std::string& path);
 
 // Fails with kPermission unless `identity` is a directory (regular file) that belongs to the
 // effective user and is closed to all others; a file must have one link. `what` names it.

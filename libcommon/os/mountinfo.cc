@@ -121,6 +121,9 @@ Result<MountTable> MountTable::Parse(std::string_view text) {
   if (text.empty() || text.back() != '\n') {
     return Fail(Code::kInvalid, "the mount table is cut off");
   }
+  if (text.find('\0') != std::string_view::npos) {
+    return Fail(Code::kInvalid, "the mount table holds a zero byte");
+  }
   text.remove_suffix(1);
   MountTable table;
   std::unordered_set<std::uint64_t> ids;

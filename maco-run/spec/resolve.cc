@@ -33,14 +33,6 @@ std::string Canonical(const std::string& path) {
   return real ? std::string(real.get()) : std::string();
 }
 
-Result<FileIdentity> IdentityOfPath(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid()) {
-    return FailOs(errno, "open", path);
-  }
-  return IdentityOf(fd.get());
-}
-
 class Resolver {
  public:
   Resolver(const Request& request, const Surroundings& surroundings)
@@ -164,6 +156,10 @@ class Resolver {
         return Fail(Code::kRefused, quoted + " lies in '" + system + "'");
       }
     }
+    if (root.writable && PathIsWithin(where_.guardian, root.path)) {
+      return Fail(Code::kRefused, quoted + " holds maco-run's own programs",
+                  "run those that are installed elsewhere");
+    }
     if (PathIsWithin(root.path, where_.common_dir) || PathIsWithin(root.path, where_.git_dir)) {
       return Fail(Code::kRefused, quoted + " lies in the repository's administrative directory",
                   "no run may be granted it");
@@ -238,6 +234,18 @@ class Resolver {
     return {};
   }
 
+  // The scanned root that decides whether `path` may be written: a writable one may lie in another.
+  const Root* InnermostRoot(const std::string& path) const {
+    const Root* found = nullptr;
+    for (const auto& root : spec_.roots) {
+      if (root.scan && PathIsWithin(path, root.path) &&
+          (found == nullptr || root.path.size() > found->path.size())) {
+        found = &root;
+      }
+    }
+    return found;
+  }
+
   // ADM-01: read-only in every run, wherever it lies. (Entries named .git are found by the scan.)
   Result<void> AddGitDirectories() {
     std::vector<std::string> paths{where_.common_dir};
@@ -248,10 +256,8 @@ class Resolver {
       Root root;
       MACO_ASSIGN(root, OpenRoot(path, false));
       root.scan = false;
-      const auto outer = std::ranges::find_if(spec_.roots, [&](const auto& other) {
-        return other.scan && PathIsWithin(root.path, other.path);
-      });
-      if (outer == spec_.roots.end()) {
+      const Root* outer = InnermostRoot(root.path);
+      if (outer == nullptr) {
         spec_.read_only_binds.push_back({root.path, root.path, false, false});
       } else if (outer->writable) {
         spec_.read_only_inside.push_back({root.path, root.identity});

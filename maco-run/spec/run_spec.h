@@ -44,6 +44,13 @@ struct PrivateDirectory {
   unsigned mode = 0755;
 };
 
+// Where the result is saved. Held open from before the start: its path may lead elsewhere
+// afterwards.
+struct ResultPlace {
+  Directory directory;
+  std::string name;
+};
+
 struct RunSpec {
   std::string id;
   std::string unit;  // "maco-run-<id>.service"
@@ -63,6 +70,7 @@ struct RunSpec {
   std::string guardian;  // path of the guardian outside
   FileIdentity guardian_identity;
   Directory common_dir;  // of the repository
+  ResultPlace result_place;
   std::map<std::string, std::uint32_t> probes;
   Bytes filter;
 

@@ -76,7 +76,8 @@ def check(folder, bin_dir, name):
 
 def main(root, bin_dir):
     findings = []
-    names = sorted(name for name in os.listdir(bin_dir) if name not in NOT_FOR_PEOPLE)
+    names = sorted(entry.name for entry in os.scandir(bin_dir)
+                   if entry.is_file() and entry.name not in NOT_FOR_PEOPLE)
     if not names:
         findings.append(f"{bin_dir}: no programs; build first")
     for name in names:

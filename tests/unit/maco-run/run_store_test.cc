@@ -41,6 +41,12 @@ class RunStoreTest : public testing::Test {
     return text ? *text : "";
   }
 
+  ResultPlace Place(const std::string& name) const {
+    auto directory = scratch_.dir().Clone();
+    EXPECT_TRUE(directory.has_value());
+    return {std::move(*directory), name};
+  }
+
   ScratchDir scratch_;
   StateRoot state_;
 };
@@ -163,7 +169,7 @@ TEST_F(RunStoreTest, TheResultIsReadFromTheDescriptorThatWasKept) {
   const Json described = DescribeResultFile(*store, 100);
   EXPECT_EQ(described["links"], 2U);
   EXPECT_EQ(described["inode"], store->result_identity().inode);
-  ASSERT_TRUE(SaveResult(*store, scratch_.Path("saved"), 100).has_value());
+  ASSERT_TRUE(SaveResult(*store, Place("saved"), 100).has_value());
   EXPECT_EQ(Text(scratch_.Path("saved")), "mine");
 }
 
@@ -171,35 +177,35 @@ TEST_F(RunStoreTest, AResultIsSavedOnceAndWhole) {
   const auto store = Create();
   ASSERT_TRUE(store.has_value());
   const std::string path = scratch_.Path("saved");
-  EXPECT_TRUE(CheckResultPath(path).has_value());
+  EXPECT_TRUE(FindResultPlace(path).has_value());
   ASSERT_TRUE(WriteAll(store->result(), AsBytes("12345")).has_value());
   EXPECT_EQ(ResultSize(*store), 5U);
-  const auto larger = SaveResult(*store, path, 4);
+  const auto larger = SaveResult(*store, Place("saved"), 4);
   EXPECT_EQ(larger.error().code, Code::kLimit);
   EXPECT_NE(larger.error().remedy.find("--result-limit"), std::string::npos);
   EXPECT_FALSE(fs::exists(path));
-  ASSERT_TRUE(SaveResult(*store, path, 5).has_value());
+  ASSERT_TRUE(SaveResult(*store, Place("saved"), 5).has_value());
   EXPECT_EQ(Text(path), "12345");
-  EXPECT_EQ(SaveResult(*store, path, 5).error().code, Code::kExists);
-  EXPECT_EQ(CheckResultPath(path).error().code, Code::kExists);
+  EXPECT_EQ(SaveResult(*store, Place("saved"), 5).error().code, Code::kExists);
+  EXPECT_EQ(FindResultPlace(path).error().code, Code::kExists);
 }
 
 TEST_F(RunStoreTest, AResultIsNeverWrittenThroughALink) {
   const auto store = Create();
   ASSERT_TRUE(store.has_value());
   fs::create_symlink("victim", scratch_.Path("link"));
-  EXPECT_EQ(CheckResultPath(scratch_.Path("link")).error().code, Code::kExists);
-  EXPECT_EQ(SaveResult(*store, scratch_.Path("link"), 5).error().code, Code::kExists);
+  EXPECT_EQ(FindResultPlace(scratch_.Path("link")).error().code, Code::kExists);
+  EXPECT_EQ(SaveResult(*store, Place("link"), 5).error().code, Code::kExists);
   EXPECT_FALSE(fs::exists(scratch_.Path("victim")));
 }
 
-TEST(CheckResultPath, NeedsANameInADirectoryThatIsThere) {
+TEST(FindResultPlace, NeedsANameInADirectoryThatIsThere) {
   const ScratchDir scratch;
   for (const std::string path : {"", "/", "x/", "..", "x/.", "x/.."}) {
-    EXPECT_EQ(CheckResultPath(path).error().code, Code::kInvalid) << path;
+    EXPECT_EQ(FindResultPlace(path).error().code, Code::kInvalid) << path;
   }
-  EXPECT_EQ(CheckResultPath(scratch.Path("none/x")).error().code, Code::kNotFound);
-  EXPECT_TRUE(CheckResultPath(scratch.Path("x")).has_value());
+  EXPECT_EQ(FindResultPlace(scratch.Path("none/x")).error().code, Code::kNotFound);
+  EXPECT_TRUE(FindResultPlace(scratch.Path("x")).has_value());
 }
 
 }  // namespace

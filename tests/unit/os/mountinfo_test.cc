@@ -100,6 +100,11 @@ TEST(MountTable, RefusesATableThatIsCut) {
   }
 }
 
+TEST(MountTable, RefusesAZeroByte) {
+  const std::string text("2 1 8:1 / /a\0b ro - ext4 a rw\n", 31);
+  EXPECT_EQ(MountTable::Parse(text).error().code, Code::kInvalid);
+}
+
 TEST(MountTable, RefusesTheSameIdTwice) {
   EXPECT_FALSE(MountTable::Parse(std::string(kRoot) + kRoot).has_value());
 }
