@@ -81,8 +81,9 @@ Result<int> ConfinedRun::Execute(UserManager manager, Json host, Timings timings
   if (auto planned = Plan(); !planned) {
     return Fail(Refuse(std::move(planned).error()));
   }
-  const Streams streams{STDIN_FILENO, options_.json ? -1 : STDOUT_FILENO, STDERR_FILENO,
-                        store_.stdout_log(), store_.stderr_log()};
+  const Streams streams{STDIN_FILENO,        options_.json ? -1 : STDOUT_FILENO,
+                        STDERR_FILENO,       store_.stdout_log(),
+                        store_.stderr_log(), options_.raw};
   auto unit = UnitRun::Start(std::move(manager), spec_, streams, signals_);
   if (!unit) {
     return Fail(Refuse(std::move(unit).error()));
@@ -100,11 +101,22 @@ Result<int> ConfinedRun::Execute(UserManager manager, Json host, Timings timings
     return Fail(Refuse(std::move(cgroup).error()));
   }
   administrative_ = DigestAdministrativeFiles(spec_.common_dir);
+  auto disk = DiskUse::Open(spec_, gate->sender);
+  if (!disk) {
+    unit->Finish(&*cgroup);
+    return Fail(Refuse(std::move(disk).error()));
+  }
   if (auto released = Release(*unit); !released) {
     unit->Finish(&*cgroup);
     return Fail(Refuse(std::move(released).error()));
   }
-  const TargetEnd end = unit->Watch(*gate, *cgroup, spec_.limits);
+  const TargetEnd end = unit->Watch(*gate, *cgroup, spec_.limits, *disk);
+  const auto left = cgroup->Processes();
+  evidence_["measurements"]["disk"] = {
+      {"form", "watched"},
+      {"limit", spec_.limits.disk_bytes},
+      {"taken", end.by == EndedBy::kDisk ? end.disk_bytes
+                                         : disk->Measure(left ? *left : std::vector<pid_t>())}};
   timings_.Mark("target_ended");
   return Conclude(*unit, *cgroup, end);
 }
@@ -209,6 +221,12 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
     observed["cgroup"] = PopulationName(*unit_end.population);
   }
   evidence_["outcome"] = DescribeOutcome(end);
+  if (const auto hits = TaskLimitHits(measured["counters"]); hits != 0) {
+    evidence_["outcome"]["task_limit_hits"] = hits;
+    Note(kTool, "the limit of " + std::to_string(spec_.limits.tasks) +
+                    " processes and threads was met " + std::to_string(hits) +
+                    " times; --tasks sets it");
+  }
   if (options_.request.with_result) {
     observed["result"] = DescribeResultFile(store_, spec_.limits.result_bytes);
     measured["result_bytes"] = ResultSize(store_);
@@ -218,6 +236,11 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
   }
   measured["output"] = {{"stdout", StreamMember(unit.output())},
                         {"stderr", StreamMember(unit.error_output())}};
+  for (const OutputPump* pump : {&unit.output(), &unit.error_output()}) {
+    if (pump->gave_up()) {
+      Note(kTool, "output was not read for 10 s; the rest of it is in the log only");
+    }
+  }
   measured["processes_left_behind"] = end.leftovers;
   measured["administrative_changes"] =
       ChangedFiles(administrative_, DigestAdministrativeFiles(spec_.common_dir));

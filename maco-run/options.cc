@@ -17,34 +17,19 @@ cxxopts::Options Table() {
   cxxopts::Options table("maco-run");
   const auto text = [] { return cxxopts::value<std::string>(); };
   const auto list = [] { return cxxopts::value<std::vector<std::string>>(); };
-  table.add_options()                                                 //
-      ("h,help", "")("version", "")                                   //
-      ("profile", "", text())                                         //
-      ("workspace", "", text())                                       //
-      ("write", "", list())                                           //
-      ("env", "", list())                                             //
-      ("pass-env", "", list())                                        //
-      ("memory", "", text())("tasks", "", text())("cpu", "", text())  //
-      ("nofile", "", text())("fsize", "", text())("tmp", "", text())  //
-      ("timeout", "", text())("output-limit", "", text())             //
-      ("result-limit", "", text())("scan-entries", "", text())        //
-      ("result", "", text())("json", "")("evidence-fd", "", text());
+  table.add_options()                //
+      ("h,help", "")("version", "")  //
+      ("profile", "", text())        //
+      ("workspace", "", text())      //
+      ("write", "", list())          //
+      ("env", "", list())            //
+      ("pass-env", "", list())       //
+      ("result", "", text())("json", "")("raw", "")("evidence-fd", "", text());
+  for (const auto& info : AllLimits()) {
+    table.add_options()(info.option, "", text());
+  }
   return table;
 }
-
-struct SizeOption {
-  const char* name;
-  std::uint64_t Limits::*field;
-  bool bytes;  // a suffix is allowed
-};
-
-constexpr SizeOption kSizes[] = {
-    {"memory", &Limits::memory_bytes, true},       {"tasks", &Limits::tasks, false},
-    {"cpu", &Limits::cpu_percent, false},          {"nofile", &Limits::open_files, false},
-    {"fsize", &Limits::file_bytes, true},          {"tmp", &Limits::temporary_bytes, true},
-    {"timeout", &Limits::timeout_seconds, false},  {"output-limit", &Limits::output_bytes, true},
-    {"result-limit", &Limits::result_bytes, true}, {"scan-entries", &Limits::scan_entries, false},
-};
 
 // cxxopts splits list values at commas; here every value is one value.
 std::vector<std::string> Values(const cxxopts::ParseResult& parsed, const char* name) {
@@ -57,20 +42,14 @@ std::vector<std::string> Values(const cxxopts::ParseResult& parsed, const char* 
   return out;
 }
 
-Result<void> TakeSizes(const cxxopts::ParseResult& parsed, Limits& limits) {
-  for (const auto& size : kSizes) {
-    if (parsed.count(size.name) == 0) {
-      continue;
+Result<void> TakeLimits(const cxxopts::ParseResult& parsed, LimitFlags& flags) {
+  for (const auto& info : AllLimits()) {
+    if (parsed.count(info.option) != 0) {
+      MACO_ASSIGN(flags[info.option], ParseLimit(info, parsed[info.option].as<std::string>(),
+                                                 std::string("--") + info.option));
     }
-    const std::string text = parsed[size.name].as<std::string>();
-    const auto value = size.bytes ? ParseSize(text) : ParseUint(text);
-    if (!value) {
-      return Fail(Code::kUsage, "--" + std::string(size.name) + " '" + text + "' is not a number",
-                  size.bytes ? "digits, with k, m, g or t after them" : "digits only");
-    }
-    limits.*size.field = *value;
   }
-  return CheckLimits(limits);
+  return {};
 }
 
 Result<void> TakeVariables(const cxxopts::ParseResult& parsed, Request& request) {
@@ -109,7 +88,8 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
   }
   options.request.write_roots = Values(parsed, "write");
   MACO_TRY(TakeVariables(parsed, options.request));
-  MACO_TRY(TakeSizes(parsed, options.request.limits));
+  MACO_TRY(TakeLimits(parsed, options.limit_flags));
+  options.raw = parsed.count("raw") != 0 && parsed["raw"].as<bool>();
   options.json = parsed.count("json") != 0 && parsed["json"].as<bool>();
   if (options.json && parsed.count("evidence-fd") != 0) {
     return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
@@ -161,10 +141,10 @@ std::string Usage() {
   return "usage: maco-run [--profile PROFILE] [--workspace DIR] [--write DIR]...\n"
          "                [--env NAME=VALUE]... [--pass-env NAME]...\n"
          "                [--memory BYTES] [--tasks N] [--cpu PERCENT] [--nofile N]\n"
-         "                [--fsize BYTES] [--tmp BYTES] [--timeout SECONDS]\n"
+         "                [--fsize BYTES] [--tmp BYTES] [--disk BYTES] [--timeout SECONDS]\n"
          "                [--output-limit BYTES] [--scan-entries N]\n"
          "                [--result FILE] [--result-limit BYTES]\n"
-         "                [--json | --evidence-fd FD] -- COMMAND [ARGUMENT]...\n"
+         "                [--raw] [--json | --evidence-fd FD] -- COMMAND [ARGUMENT]...\n"
          "       maco-run -h | --version\n";
 }
 

@@ -6,13 +6,16 @@
 
 #include "libcommon/base/result.h"
 #include "maco-run/spec/resolve.h"
+#include "maco-run/spec/settings.h"
 
 namespace maco::run {
 
 struct Options {
   enum class Action { kRun, kHelp, kVersion };
   Action action = Action::kRun;
-  Request request;
+  Request request;  // its limits are chosen later, from configuration and the flags
+  LimitFlags limit_flags;
+  bool raw = false;         // control characters of the target reach a terminal
   bool json = false;        // stdout is the evidence document alone
   int evidence_fd = -1;     // where the evidence goes besides the store
   std::string result_file;  // where the result goes

@@ -9,7 +9,10 @@
 #include <cerrno>
 
 #include "libcommon/auth/state_root.h"
+#include "libcommon/base/report.h"
+#include "libcommon/git/config.h"
 #include "maco-run/confined_run.h"
+#include "maco-run/leftovers.h"
 #include "maco-run/record/observations.h"
 #include "maco-run/record/run_store.h"
 #include "maco-run/result_file.h"
@@ -19,6 +22,17 @@
 
 namespace maco::run {
 namespace {
+
+Result<Limits> LimitsOf(const Options& options) {
+  std::vector<ConfigValue> settings;
+  MACO_ASSIGN(settings, ReadConfig("maco.run."));
+  ChosenLimits chosen;
+  MACO_ASSIGN(chosen, ChooseLimits(settings, options.limit_flags));
+  for (const auto& note : chosen.notes) {
+    Note("maco-run", note);
+  }
+  return chosen.limits;
+}
 
 // ADM-01: whatever is a repository in a writable root keeps its administrative files.
 Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& spec) {
@@ -83,12 +97,15 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (!state) {
     return Fail(std::move(state).error());
   }
+  MACO_TRY(CleanLeftovers(*state, *manager));
   ResultPlace result_place;
   if (options.request.with_result) {
     MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
   }
+  Request request = options.request;
+  MACO_ASSIGN(request.limits, LimitsOf(options));
   RunSpec spec;
-  MACO_ASSIGN(spec, ResolveRun(options.request, surroundings));
+  MACO_ASSIGN(spec, ResolveRun(request, surroundings));
   spec.result_place = std::move(result_place);
   spec.common_dir = std::move(common_dir);
   timings.Mark("resolved");

@@ -5,9 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace maco {
+namespace {
+
+constexpr std::string_view kDiscovery[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR",
+                                           "GIT_CEILING_DIRECTORIES",
+                                           "GIT_DISCOVERY_ACROSS_FILESYSTEM"};
+constexpr std::string_view kConfig = "GIT_CONFIG_";  // PARAMETERS, COUNT, KEY_n, GLOBAL, ...
+
+}  // namespace
 
 Result<std::string> FindGitProgram() {
   for (const char* directory :
@@ -35,6 +45,19 @@ std::vector<std::string> CleanGitEnvironment() {
   for (const char* name : {"HOME", "XDG_CONFIG_HOME"}) {
     if (const char* value = std::getenv(name); value != nullptr) {
       out.push_back(std::string(name) + "=" + value);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> CallersGitVariables(GitVariables which) {
+  std::vector<std::string> out;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable = *entry;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    const bool config = which == GitVariables::kDiscoveryAndConfig && name.starts_with(kConfig);
+    if (config || std::ranges::find(kDiscovery, name) != std::end(kDiscovery)) {
+      out.emplace_back(variable);
     }
   }
   return out;

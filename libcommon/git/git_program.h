@@ -16,4 +16,11 @@ Result<std::string> FindGitProgram();
 // XDG_CONFIG_HOME (where git keeps safe.directory). No GIT_* variable of the caller is in it.
 std::vector<std::string> CleanGitEnvironment();
 
+enum class GitVariables { kDiscovery, kDiscoveryAndConfig };
+
+// "NAME=value" of those variables of our caller that say where the repository is (GIT_DIR,
+// GIT_WORK_TREE, GIT_COMMON_DIR, GIT_CEILING_DIRECTORIES, GIT_DISCOVERY_ACROSS_FILESYSTEM), and, if
+// asked, of those that carry or choose configuration (`git -c`, GIT_CONFIG_*).
+std::vector<std::string> CallersGitVariables(GitVariables which);
+
 }  // namespace maco

@@ -2,7 +2,6 @@
 // Contract: libcommon/git/repository.h.
 #include "libcommon/git/repository.h"
 
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -17,11 +16,6 @@ namespace {
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10U;
 constexpr int kGitFatal = 128;
 
-// What the caller of our tool may say about where the repository is.
-constexpr const char* kDiscoveryVariables[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR",
-                                               "GIT_CEILING_DIRECTORIES",
-                                               "GIT_DISCOVERY_ACROSS_FILESYSTEM"};
-
 // The lines that git prints, in this order. The last fails in a bare repository and inside a Git
 // directory; what was printed before it still counts.
 constexpr const char* kQuestions[] = {"--git-dir", "--git-common-dir", "--is-bare-repository",
@@ -35,10 +29,8 @@ SpawnRequest RevParse(std::string git, const std::string& directory) {
   request.arguments = {"rev-parse", "--path-format=absolute"};
   request.arguments.insert(request.arguments.end(), std::begin(kQuestions), std::end(kQuestions));
   request.environment = CleanGitEnvironment();
-  for (const char* name : kDiscoveryVariables) {
-    if (const char* value = std::getenv(name); value != nullptr) {
-      request.environment.push_back(std::string(name) + "=" + value);
-    }
+  for (auto& variable : CallersGitVariables(GitVariables::kDiscovery)) {
+    request.environment.push_back(std::move(variable));
   }
   request.directory = directory;
   request.output_limit = kOutputBytes;

@@ -50,8 +50,8 @@ Result<Bytes> EncodePlan(const LaunchPlan& plan) {
   ByteWriter out;
   out.U32(kMagic);
   out.U32(plan.steps);
-  for (const auto* list :
-       {&plan.arguments, &plan.environment, &plan.roots, &plan.masks, &plan.probes}) {
+  for (const auto* list : {&plan.arguments, &plan.environment, &plan.roots, &plan.masks,
+                           &plan.writable, &plan.probes}) {
     if (list->size() > kMaxArguments) {
       return Fail(Code::kLimit, "more than 16384 arguments, variables or paths");
     }
@@ -77,7 +77,8 @@ Result<LaunchPlan> DecodePlan(std::span<const std::uint8_t> bytes) {
   LaunchPlan plan;
   const bool known = in.U32() == kMagic;
   plan.steps = in.U32();
-  for (auto* list : {&plan.arguments, &plan.environment, &plan.roots, &plan.masks, &plan.probes}) {
+  for (auto* list : {&plan.arguments, &plan.environment, &plan.roots, &plan.masks, &plan.writable,
+                     &plan.probes}) {
     *list = GetList(in);
     if (HasZero(*list)) {
       return Fail(Code::kInvalid, "the launch plan holds a zero byte inside a string");

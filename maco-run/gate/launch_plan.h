@@ -25,8 +25,9 @@ enum class GuardianStep : std::uint32_t {
   kNoNewPrivs = 1U << 4U,
   kFilter = 1U << 5U,
   kCloseDescriptors = 1U << 6U,
+  kLandlock = 1U << 7U,
 };
-inline constexpr std::uint32_t kAllGuardianSteps = 0x7F;
+inline constexpr std::uint32_t kAllGuardianSteps = 0xFF;
 
 struct LaunchPlan {
   std::uint32_t steps = kAllGuardianSteps;
@@ -37,6 +38,7 @@ struct LaunchPlan {
   std::string home;                      // created 0700 inside the private /tmp
   std::vector<std::string> roots;        // report device, inode, mount and access of each
   std::vector<std::string> masks;        // report what is visible of each
+  std::vector<std::string> writable;     // places that Landlock leaves open for writing
   std::vector<std::string> probes;       // names of maco-run/guardian/probes.h
   Bytes filter;                          // struct sock_filter array, see seccomp(2)
 

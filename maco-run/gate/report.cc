@@ -85,6 +85,8 @@ Bytes EncodeReport(const Report& report) {
   for (const auto descriptor : report.descriptors) {
     out.U32(descriptor);
   }
+  out.U32(report.landlock_abi);
+  out.U8(report.landlock_restricted ? 1 : 0);
   return out.Take();
 }
 
@@ -124,7 +126,10 @@ Result<Report> DecodeReport(std::span<const std::uint8_t> bytes) {
            report.descriptors.push_back(in.U32());
            return true;
          });
-  if (!good || !in.AtEnd()) {
+  report.landlock_abi = in.U32();
+  const std::uint8_t restricted = in.U8();
+  report.landlock_restricted = restricted == 1;
+  if (!good || restricted > 1 || !in.AtEnd()) {
     return Fail(Code::kInvalid, "the guardian's report is malformed");
   }
   return report;

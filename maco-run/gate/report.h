@@ -45,6 +45,8 @@ struct Report {
   PathReport directory;                         // the working directory
   std::map<std::string, std::uint32_t> probes;  // errno by name, 0: it succeeded
   std::vector<std::uint32_t> descriptors;       // open and kept across exec
+  std::uint32_t landlock_abi = 0;               // of the kernel, 0: none
+  bool landlock_restricted = false;
 };
 
 Bytes EncodeReport(const Report& report);

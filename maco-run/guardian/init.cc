@@ -89,7 +89,9 @@ std::uint32_t CountOthers() {
 
 void RunInit(const LaunchPlan& plan, TargetStdio stdio, int verdict_fd) {
   // If the outer guardian dies, so does everything here.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+    FailSetup("bind the inner init to the guardian's life", errno);
+  }
   const bool own_namespaces = plan.Does(GuardianStep::kNamespaces);
   if (own_namespaces) {
     Mount("cut mount propagation", nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);

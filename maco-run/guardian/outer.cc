@@ -151,7 +151,9 @@ int RunOuterGuardian() {
     EnterNamespaces();
   }
   // Only now: a process that is not dumpable may not write its own maps.
-  prctl(PR_SET_DUMPABLE, 0);
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) {
+    FailSetup("close the guardian to other processes", errno);
+  }
   const pid_t init = fork();
   if (init < 0) {
     FailSetup("start the inner init", errno);

@@ -21,6 +21,7 @@
 #include "maco-run/gate/packet.h"
 #include "maco-run/gate/report.h"
 #include "maco-run/guardian/control.h"
+#include "maco-run/guardian/landlock.h"
 #include "maco-run/guardian/observe.h"
 
 namespace maco::run {
@@ -141,12 +142,21 @@ void RunTarget(const LaunchPlan& plan, TargetStdio stdio) {
     DropPrivilege();
   }
   if (plan.Does(GuardianStep::kNoNewPrivs)) {
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+      FailSetup("give up new privileges", errno);
+    }
+  }
+  LandlockState landlock{LandlockAbi(), false};
+  if (plan.Does(GuardianStep::kLandlock)) {
+    landlock = RestrictByLandlock(plan.writable);
   }
   if (plan.Does(GuardianStep::kFilter)) {
     LoadFilter(plan.filter);  // the last step: nothing of ours after it needs what it denies
   }
-  SendReport(EncodeReport(Observe(plan)));
+  Report report = Observe(plan);
+  report.landlock_abi = landlock.abi;
+  report.landlock_restricted = landlock.restricted;
+  SendReport(EncodeReport(report));
   WaitAtGate();
   const int failed = Execute(plan);
   ByteWriter out;

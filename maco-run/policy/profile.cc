@@ -2,9 +2,11 @@
 // Contract: maco-run/policy/profile.h.
 #include "maco-run/policy/profile.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "maco-run/guardian/probes.h"
+#include "maco-run/policy/privileged_calls.h"
 
 namespace maco::run {
 namespace {
@@ -44,6 +46,11 @@ std::map<std::string, std::uint32_t> ExpectedProbes(Profile /*profile*/) {
   std::map<std::string, std::uint32_t> out;
   for (const auto& name : AllProbes()) {
     out[name] = EPERM;
+  }
+  for (const auto call : kPrivilegedCalls) {
+    std::string probe(call);
+    std::ranges::replace(probe, '_', '-');
+    out[probe] = EACCES;
   }
   // RUN-08: the sole exception offline.
   out["socketpair-stream"] = 0;

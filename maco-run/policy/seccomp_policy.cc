@@ -21,6 +21,7 @@
 
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/fd.h"
+#include "maco-run/policy/privileged_calls.h"
 
 namespace maco::run {
 namespace {
@@ -178,7 +179,9 @@ class Builder {
           name);
   }
 
-  void Deny(const char* name) { Deny(name, SCMP_ACT_ERRNO(EPERM)); }
+  void Deny(const char* name) {
+    Deny(name, IsPrivilegedCall(name) ? SCMP_ACT_ERRNO(EACCES) : SCMP_ACT_ERRNO(EPERM));
+  }
 
   void DenyNamespaces() {
     for (unsigned bit = 0; bit < 64; ++bit) {

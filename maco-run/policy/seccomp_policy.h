@@ -10,7 +10,7 @@
 
 namespace maco::run {
 
-// The deny list of the offline profiles, EPERM unless stated:
+// The deny list of the offline profiles, EPERM unless stated (privileged_calls.h: EACCES):
 // - socket, and datagram socketpair, bind, connect, listen, accept: a stream or seqpacket pair
 //   stays, since it reaches nobody (RUN-08);
 // - io_uring, which would do all of these past the filter;

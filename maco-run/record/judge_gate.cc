@@ -135,6 +135,18 @@ void CheckPrivileges(Judgement& judge) {
   judge.Same("/inside/status/Gid", "/observations/outside/status/Gid");
 }
 
+// A kernel that has a Landlock which programs can live with must have it on.
+void CheckLandlock(Judgement& judge) {
+  constexpr std::uint64_t kLeastAbi = 2;
+  judge.Same("/inside/landlock/abi", "/host/landlock_abi");
+  const Json& abi = judge.Observed("/inside/landlock/abi");
+  if (!abi.is_number_unsigned()) {
+    judge.Blame("inside.landlock.abi", "is missing");
+  } else {
+    judge.Equal("/inside/landlock/restricted", abi.get<std::uint64_t>() >= kLeastAbi);
+  }
+}
+
 void CheckLimits(Judgement& judge) {
   for (const char* name : {"nofile", "core", "fsize"}) {
     for (const char* kind : {"soft", "hard"}) {
@@ -252,6 +264,7 @@ void JudgeGate(Judgement& judge) {
   CheckProcesses(judge);
   CheckNamespaces(judge);
   CheckPrivileges(judge);
+  CheckLandlock(judge);
   CheckLimits(judge);
   CheckRoots(judge);
   CheckMasks(judge);

@@ -12,6 +12,7 @@
 #include "libcommon/os/directory.h"
 #include "libcommon/os/mountinfo.h"
 #include "libcommon/os/proc_status.h"
+#include "maco-run/guardian/landlock_abi.h"
 #include "maco-run/spec/compose.h"
 
 namespace maco::run {
@@ -144,6 +145,7 @@ Result<Json> DescribeReport(const Report& report) {
                       {"inode", report.directory.inode}};
   out["probes"] = report.probes;
   out["descriptors"] = report.descriptors;
+  out["landlock"] = {{"abi", report.landlock_abi}, {"restricted", report.landlock_restricted}};
   return out;
 }
 
@@ -212,6 +214,7 @@ Result<Json> DescribeHost(const std::string& systemd_version) {
   uname(&name);
   out["kernel"] = name.release;
   out["systemd"] = systemd_version;
+  out["landlock_abi"] = LandlockAbi();
   NamespaceInodes namespaces;
   MACO_ASSIGN(namespaces, ReadNamespaces("/proc/self"));
   out["namespaces"] = namespaces;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "libcommon/base/exit_code.h"
+#include "libcommon/base/text.h"
 
 namespace maco::run {
 namespace {
@@ -22,6 +23,8 @@ const char* EndedByName(EndedBy by) {
       return "signal to maco-run";
     case EndedBy::kMemory:
       return "memory limit";
+    case EndedBy::kDisk:
+      return "disk limit";
     case EndedBy::kLostGuardian:
       return "loss of the guardian";
   }
@@ -51,6 +54,17 @@ Json DescribeOutcome(const TargetEnd& end) {
   return out;
 }
 
+std::uint64_t TaskLimitHits(const Json& counters) {
+  constexpr std::string_view kPrefix = "max ";
+  const std::string text = counters.value("pids.events", "");
+  for (const auto line : Split(text, '\n')) {
+    if (line.starts_with(kPrefix)) {
+      return ParseUint(line.substr(kPrefix.size())).value_or(0);
+    }
+  }
+  return 0;
+}
+
 std::optional<std::string> OutcomeNote(const TargetEnd& end, const RunSpec& spec) {
   const std::string& command = spec.command.front();
   if (end.exec_errno != 0) {
@@ -64,6 +78,10 @@ std::optional<std::string> OutcomeNote(const TargetEnd& end, const RunSpec& spec
       return "'" + command + "' ran out of memory (limit " +
              std::to_string(spec.limits.memory_bytes) +
              " bytes) and was ended; --memory sets the limit";
+    case EndedBy::kDisk:
+      return "'" + command + "' took " + std::to_string(end.disk_bytes) + " bytes of disk, " +
+             std::to_string(end.disk_bytes - spec.limits.disk_bytes) + " more than the limit of " +
+             std::to_string(spec.limits.disk_bytes) + ", and was ended; --disk sets the limit";
     case EndedBy::kSignal:
       return "'" + command + "' was ended by " + SignalName(end.signal);
     case EndedBy::kLostGuardian:

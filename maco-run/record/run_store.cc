@@ -47,6 +47,10 @@ Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run
   }
   RunStore store(std::move(*journal));
   store.run_ = std::move(run);
+  store.id_ = run_id;
+  // With the lock held: from here on whoever finds the entry without a lock finds a dead run.
+  MACO_ASSIGN(store.live_, state.dir().OpenOrCreate(kLiveName, 0700));
+  MACO_TRY(store.live_.OpenFile(run_id, kNewFile, 0600));
   MACO_ASSIGN(store.trusted_, store.run_.Create("trusted", 0700));
   MACO_ASSIGN(store.incoming_, store.run_.Create("incoming", 0700));
   MACO_ASSIGN(store.stdout_log_, store.trusted_.OpenFile("stdout.log", kNewFile, 0600));
@@ -82,7 +86,10 @@ Result<std::string> RunStore::WriteEvidence(const StateRoot& state, const Json& 
   return text;
 }
 
-Result<void> RunStore::Close() { return journal_.Close(); }
+Result<void> RunStore::Close() {
+  MACO_TRY(live_.Unlink(id_));
+  return journal_.Close();
+}
 
 bool RunStore::ResultNameLeadsToIt() const {
   const auto named = incoming_.Stat(kResultName);

@@ -13,6 +13,9 @@
 
 namespace maco::run {
 
+// Directory of the state root with an entry for each run that is going on, or was cut short.
+inline constexpr char kLiveName[] = "live";
+
 class RunStore {
  public:
   // Makes the directories, reserves logs, evidence and result, opens the journal and holds its lock
@@ -26,6 +29,7 @@ class RunStore {
   // durably; returns the signed text. Errors: kInvalid, kLimit, kIo.
   Result<std::string> WriteEvidence(const StateRoot& state, const Json& evidence);
 
+  // The last record is written: the run leaves the live ones, and gives up its lock. Errors: kIo.
   Result<void> Close();
 
   int stdout_log() const { return stdout_log_.get(); }
@@ -43,6 +47,8 @@ class RunStore {
   Directory run_;
   Directory trusted_;
   Directory incoming_;
+  Directory live_;
+  std::string id_;
   UniqueFd stdout_log_;
   UniqueFd stderr_log_;
   UniqueFd result_;

@@ -133,6 +133,11 @@ std::vector<UnitProperty> ComposeProperties(const RunSpec& spec) {
   };
   AddLimits(spec.limits, out);
   AddFileSystem(spec, out);
+  return out;
+}
+
+std::vector<UnitProperty> PropertiesToSend(const RunSpec& spec) {
+  auto out = ComposeProperties(spec);
   std::erase_if(out, [&](const UnitProperty& property) {
     return std::ranges::find(spec.omitted_properties, property.name) !=
            spec.omitted_properties.end();
@@ -159,6 +164,14 @@ LaunchPlan ComposePlan(const RunSpec& spec) {
   plan.roots.emplace_back(kGuardianInside);
   for (const auto& mask : spec.masks) {
     plan.masks.push_back(mask.path);
+  }
+  for (const auto& bind : spec.binds) {
+    plan.writable.push_back(bind.target);
+  }
+  for (const auto& directory : spec.private_directories) {
+    if (directory.writable) {
+      plan.writable.push_back(directory.path);
+    }
   }
   for (const auto& [name, expected] : spec.probes) {
     plan.probes.push_back(name);

@@ -13,6 +13,9 @@ namespace maco::run {
 
 std::vector<UnitProperty> ComposeProperties(const RunSpec& spec);
 
+// The same without those that a test leaves out, so that what was asked for is missing.
+std::vector<UnitProperty> PropertiesToSend(const RunSpec& spec);
+
 LaunchPlan ComposePlan(const RunSpec& spec);
 
 // The cgroup files that must hold these values, by file name.

@@ -40,7 +40,7 @@ class Resolver {
 
   Result<RunSpec> Run() {
     MACO_ASSIGN(spec_.id, RandomId());
-    spec_.unit = "maco-run-" + spec_.id + ".service";
+    spec_.unit = UnitName(spec_.id);
     spec_.profile = request_.profile;
     spec_.limits = request_.limits;
     spec_.guardian = where_.guardian;

@@ -83,6 +83,8 @@ struct RunSpec {
 // Where the guardian lies inside.
 inline constexpr char kGuardianInside[] = "/run/maco/maco-guardian";
 
+inline std::string UnitName(const std::string& run_id) { return "maco-run-" + run_id + ".service"; }
+
 // Device nodes of a private /dev that may be written by anybody.
 bool IsHarmlessDevice(std::string_view path);
 

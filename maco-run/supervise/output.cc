@@ -19,8 +19,13 @@ constexpr std::size_t kWriteBytes = 4096;
 
 }  // namespace
 
-OutputPump::OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit)
-    : source_(std::move(source)), destination_(destination), log_(log), log_limit_(log_limit) {
+OutputPump::OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit,
+                       bool escape)
+    : source_(std::move(source)),
+      destination_(destination),
+      log_(log),
+      log_limit_(log_limit),
+      terminal_(escape ? std::optional<TerminalText>(TerminalText()) : std::nullopt) {
   fcntl(source_.get(), F_SETFL, O_NONBLOCK);  // our end only: a pipe's ends have flags of their own
 }
 
@@ -50,13 +55,20 @@ bool OutputPump::ReadPiece() {
   }
   if (n <= 0) {
     source_.Reset();
+    if (terminal_ && destination_ >= 0) {
+      const std::string rest = terminal_->Finish();
+      pending_.assign(rest.begin(), rest.end());
+    }
     return false;
   }
   const std::span<const std::uint8_t> piece(buffer.data(), static_cast<std::size_t>(n));
   total_ += piece.size();
   sha256_.Update(piece);
   Log(piece);
-  if (destination_ >= 0) {
+  if (destination_ >= 0 && terminal_) {
+    const std::string shown = terminal_->Add(piece);
+    pending_.assign(shown.begin(), shown.end());
+  } else if (destination_ >= 0) {
     pending_.assign(piece.begin(), piece.end());
   }
   return true;
@@ -98,6 +110,7 @@ void OutputPump::Finish() {
       if (poll(&ready, 1, kPatienceMillis) <= 0) {
         pending_.clear();
         destination_ = -1;
+        gave_up_ = true;
         continue;
       }
       WritePiece();

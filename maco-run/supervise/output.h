@@ -7,14 +7,17 @@
 
 #include "libcommon/auth/mac.h"
 #include "libcommon/os/fd.h"
+#include "maco-run/supervise/terminal_text.h"
 
 namespace maco::run {
 
 class OutputPump {
  public:
   // Reads from `source`; copies to `destination` (-1: nowhere) and to `log`, up to `log_limit`
-  // bytes. Borrows the last two.
-  OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit);
+  // bytes. Borrows the last two. With `escape` the destination gets TerminalText; the log and the
+  // digest never do.
+  OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit,
+             bool escape = false);
 
   // The descriptor and events to wait for, or nullopt when the stream is at its end.
   struct Wait {
@@ -33,6 +36,8 @@ class OutputPump {
   bool done() const { return !source_.valid() && pending_.empty(); }
   std::uint64_t total() const { return total_; }
   bool truncated() const { return total_ > logged_; }
+  // A reader of ours took nothing for so long that the rest went to the log only.
+  bool gave_up() const { return gave_up_; }
   bool log_failed() const { return log_failed_; }
   Digest digest() { return sha256_.Finish(); }
 
@@ -49,6 +54,8 @@ class OutputPump {
   std::uint64_t total_ = 0;
   std::uint64_t logged_ = 0;
   bool log_failed_ = false;
+  bool gave_up_ = false;
+  std::optional<TerminalText> terminal_;
   Sha256Stream sha256_;  // of all bytes, also those that are not kept
 };
 

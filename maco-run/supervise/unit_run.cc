@@ -2,16 +2,20 @@
 // Contract: maco-run/supervise/unit_run.h.
 #include "maco-run/supervise/unit_run.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <vector>
 
 #include "libcommon/base/text.h"
+#include "libcommon/os/bounded_read.h"
 #include "libcommon/os/proc_status.h"
 #include "maco-run/gate/launch_plan.h"
 #include "maco-run/gate/packet.h"
@@ -49,6 +53,21 @@ bool MemoryKill(int memory_events) {
     }
   }
   return false;
+}
+
+bool ShownOnTerminal(const Streams& streams, int fd) {
+  return !streams.raw && fd >= 0 && isatty(fd) == 1;
+}
+
+// Of a process that waits at the gate.
+pid_t ParentOf(pid_t target) {
+  const UniqueFd fd(
+      open(("/proc/" + std::to_string(target) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto text = fd.valid() ? ReadAll(fd.get(), 65536) : Fail(Code::kIo, "");
+  const auto fields = text ? ParseStatus(*text) : Fail(Code::kIo, "");
+  const auto parent =
+      fields && fields->contains("PPid") ? ParseUint(fields->at("PPid")) : std::nullopt;
+  return parent ? static_cast<pid_t>(*parent) : target;
 }
 
 void SignalGroup(pid_t target, int signal_number) {
@@ -89,14 +108,14 @@ Result<UnitRun> UnitRun::Start(UserManager manager, const RunSpec& spec, const S
                                        gate.read_end.get()};
   // It waits in the socket until the guardian is there.
   MACO_TRY(SendPacket(control.ours.get(), PacketKind::kLaunch, {}, descriptors));
-  MACO_TRY(
-      manager.Start(spec.unit, ComposeProperties(spec), kGuardianInside, control.theirs.get()));
-  return UnitRun(std::move(manager), std::move(control.ours), std::move(gate.write_end),
-                 OutputPump(std::move(output.read_end), streams.output, streams.output_log,
-                            spec.limits.output_bytes),
-                 OutputPump(std::move(error_output.read_end), streams.error_output,
-                            streams.error_log, spec.limits.output_bytes),
-                 InputPump(streams.input, std::move(input.write_end)), signals);
+  MACO_TRY(manager.Start(spec.unit, PropertiesToSend(spec), kGuardianInside, control.theirs.get()));
+  return UnitRun(
+      std::move(manager), std::move(control.ours), std::move(gate.write_end),
+      OutputPump(std::move(output.read_end), streams.output, streams.output_log,
+                 spec.limits.output_bytes, ShownOnTerminal(streams, streams.output)),
+      OutputPump(std::move(error_output.read_end), streams.error_output, streams.error_log,
+                 spec.limits.output_bytes, ShownOnTerminal(streams, streams.error_output)),
+      InputPump(streams.input, std::move(input.write_end)), signals);
 }
 
 UnitRun::Ready UnitRun::Wait(Monotonic::time_point deadline, int memory_events) {
@@ -137,7 +156,8 @@ Error UnitRun::UnitFailure() const {
   // systemd.exec(5), "Process exit codes".
   switch (state.exec_main_status) {
     case 203:
-      why += ": the guardian could not be executed";
+      why += std::string(": there is no guardian at '") + kGuardianInside +
+             "' inside the unit: mounts were accepted by the user manager but not applied";
       break;
     case 226:
       why += ": the user manager could not set up mount namespaces";
@@ -159,7 +179,8 @@ Result<bool> UnitRun::TakeGatePacket(AtGate& gate) {
   Packet packet;
   MACO_ASSIGN(packet, ReceivePacket(control_.get()));
   if (packet.end_of_stream) {
-    return Fail(Code::kRefused, "the guardian ended before the gate", "see 'git maco doctor'");
+    control_.Reset();  // the unit's state says why
+    return false;
   }
   if (packet.kind == PacketKind::kFailed) {
     ByteReader in(packet.body);
@@ -184,7 +205,7 @@ Result<bool> UnitRun::TakeGatePacket(AtGate& gate) {
 }
 
 Result<AtGate> UnitRun::AwaitGate() {
-  const auto deadline = Monotonic::now() + kGateFuse;
+  auto deadline = Monotonic::now() + kGateFuse;
   AtGate gate;
   for (;;) {
     const Ready ready = Wait(deadline, -1);
@@ -192,15 +213,22 @@ Result<AtGate> UnitRun::AwaitGate() {
       bool complete = false;
       MACO_ASSIGN(complete, TakeGatePacket(gate));
       if (complete) {
+        MACO_ASSIGN(gate.init, OpenPidfd(ParentOf(gate.sender)));
         return gate;
       }
-      continue;
+      if (control_.valid()) {
+        continue;
+      }
+      deadline = Monotonic::now() + kStateFuse;
     }
     if (manager_.state().ended || manager_.state().disconnected) {
       return Fail(UnitFailure());
     }
     if (ready.signal) {
       return Fail(Code::kRefused, "ended by a signal before the target started");
+    }
+    if (Monotonic::now() >= deadline && !control_.valid()) {
+      return Fail(Code::kRefused, "the guardian ended before the gate", "see 'git maco doctor'");
     }
     if (Monotonic::now() >= deadline) {
       return Fail(Code::kTimeout, "the guardian did not reach the gate within 60 s",
@@ -239,7 +267,32 @@ bool UnitRun::TakeEndPacket(TargetEnd& end) {
   return true;
 }
 
-TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits& limits) {
+// Over the limit, the unit is stopped before it is measured, so that the number is the last one.
+void UnitRun::WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk, TargetEnd& end) {
+  const auto now = Monotonic::now();
+  if (now < next_look_) {
+    return;
+  }
+  next_look_ = now + kDiskStep;
+  if (end.by != EndedBy::kTarget || disk.Estimate() <= limit) {
+    return;
+  }
+  const auto measure = [&] {
+    const auto processes = cgroup.Processes();
+    return disk.Measure(processes ? *processes : std::vector<pid_t>());
+  };
+  if (measure() <= limit) {
+    // The walk took its time; it must not take all of it.
+    next_look_ = Monotonic::now() + kDiskStep + 4 * (Monotonic::now() - now);
+    return;
+  }
+  end.by = EndedBy::kDisk;
+  [[maybe_unused]] const auto stopped = cgroup.Freeze(true);
+  end.disk_bytes = std::max(measure(), limit);
+}
+
+TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits& limits,
+                         DiskUse& disk) {
   TargetEnd end;
   const auto memory = cgroup.Open("memory.events");
   const int memory_fd = memory ? memory->get() : -1;
@@ -253,7 +306,7 @@ TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits&
     deadline = Monotonic::now() + kKillFuse;
   };
   for (;;) {
-    const Ready ready = Wait(deadline, memory_fd);
+    const Ready ready = Wait(std::min(deadline, next_look_), memory_fd);
     if (ready.control && TakeEndPacket(end)) {
       return end;
     }
@@ -270,6 +323,14 @@ TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits&
     if (ready.memory && end.by != EndedBy::kMemory && MemoryKill(memory_fd)) {
       end.by = EndedBy::kMemory;
       kill_now();
+    }
+    const bool fitted = end.by != EndedBy::kDisk;
+    WatchDisk(cgroup, limits.disk_bytes, disk, end);
+    if (fitted && end.by == EndedBy::kDisk) {
+      kill_now();
+      // The order waits in the guardian's socket; a stopped init dies at once, and all with it.
+      syscall(SYS_pidfd_send_signal, gate.init.get(), SIGKILL, nullptr, 0);
+      [[maybe_unused]] const auto going = cgroup.Freeze(false);
     }
     if (manager_.state().ended || manager_.state().disconnected) {
       end.by = end.by == EndedBy::kTarget ? EndedBy::kLostGuardian : end.by;

@@ -12,6 +12,7 @@
 #include "libcommon/os/fd.h"
 #include "maco-run/gate/report.h"
 #include "maco-run/spec/run_spec.h"
+#include "maco-run/supervise/disk_use.h"
 #include "maco-run/supervise/input.h"
 #include "maco-run/supervise/output.h"
 #include "maco-run/supervise/signals.h"
@@ -22,8 +23,10 @@ namespace maco::run {
 
 // Every wait has a fuse (RUN-10).
 inline constexpr Milliseconds kGateFuse{60'000};    // start of the unit to the guardian at the gate
+inline constexpr Milliseconds kStateFuse{5'000};    // end of the guardian to the unit's last state
 inline constexpr Milliseconds kKillFuse{10'000};    // kill request to the end of the target
 inline constexpr Milliseconds kLeaveFuse{30'000};   // leave to unit inactive and cgroup gone
+inline constexpr Milliseconds kDiskStep{100};       // between two looks at the disk
 inline constexpr Milliseconds kSignalGrace{5'000};  // forwarded signal to kill request
 
 // Where the target's streams go; all borrowed.
@@ -33,15 +36,17 @@ struct Streams {
   int error_output = -1;
   int output_log = -1;
   int error_log = -1;
+  bool raw = false;  // control characters reach a terminal as they are
 };
 
 // What the guardian said at the gate, and who said it by the kernel's word.
 struct AtGate {
   Report report;
   pid_t sender = 0;
+  UniqueFd init;  // a pidfd of its parent, the first process of its PID namespace
 };
 
-enum class EndedBy { kTarget, kTimeout, kSignal, kMemory, kLostGuardian };
+enum class EndedBy { kTarget, kTimeout, kSignal, kMemory, kDisk, kLostGuardian };
 
 // How the target ended.
 struct TargetEnd {
@@ -50,6 +55,7 @@ struct TargetEnd {
   std::optional<std::uint32_t> wait_status;  // as wait(2) gives it; none if the guardian is lost
   std::uint32_t leftovers = 0;               // processes that were killed with the namespace
   int exec_errno = 0;                        // execve failed: the target never ran
+  std::uint64_t disk_bytes = 0;              // taken when it was stopped for it, for kDisk
 };
 
 // How the unit ended.
@@ -77,7 +83,7 @@ class UnitRun {
   Result<void> Release();
 
   // Forwards streams and signals until the target has ended, by itself or by us.
-  TargetEnd Watch(const AtGate& gate, const Cgroup& cgroup, const Limits& limits);
+  TargetEnd Watch(const AtGate& gate, const Cgroup& cgroup, const Limits& limits, DiskUse& disk);
 
   // Lets the outer guardian go and waits for the end of the unit; kills when a fuse is over.
   UnitEnd Finish(const Cgroup* cgroup);
@@ -94,6 +100,7 @@ class UnitRun {
   Ready Wait(Monotonic::time_point deadline, int memory_events);
   Result<bool> TakeGatePacket(AtGate& gate);
   bool TakeEndPacket(TargetEnd& end);
+  void WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk, TargetEnd& end);
   Error UnitFailure() const;
 
   UserManager manager_;
@@ -103,7 +110,8 @@ class UnitRun {
   OutputPump error_output_;
   InputPump input_;
   SignalSource* signals_;
-  Bytes report_;  // pieces so far
+  Bytes report_;                     // pieces so far
+  Monotonic::time_point next_look_;  // at the disk
 };
 
 }  // namespace maco::run

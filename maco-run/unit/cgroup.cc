@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -99,6 +100,24 @@ Result<Population> Cgroup::Populated() const {
 
 Result<UniqueFd> Cgroup::Open(const std::string& file) const {
   return directory_.OpenFile(file, O_RDONLY);
+}
+
+Result<void> Cgroup::Freeze(bool frozen) const {
+  UniqueFd file;
+  MACO_ASSIGN(file, directory_.OpenFile("cgroup.freeze", O_WRONLY));
+  MACO_TRY(WriteAll(file.get(), AsBytes(frozen ? "1" : "0")));
+  constexpr int kSteps = 100;
+  constexpr int kStepMillis = 50;
+  for (int step = 0; frozen && step < kSteps; ++step) {
+    std::string events;
+    MACO_ASSIGN(events, Read("cgroup.events"));
+    if (events.find("frozen 1") != std::string::npos) {
+      return {};
+    }
+    pollfd set{events_.get(), POLLPRI, 0};
+    poll(&set, 1, kStepMillis);
+  }
+  return frozen ? Fail(Code::kTimeout, "the cgroup does not freeze") : Result<void>();
 }
 
 Result<void> Cgroup::Kill() const {

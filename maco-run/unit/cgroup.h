@@ -38,6 +38,10 @@ class Cgroup {
   // A file for repeated reading and poll(2), POLLPRI (memory.events, pids.events). Errors: as Read.
   Result<UniqueFd> Open(const std::string& file) const;
 
+  // Stops every process inside, or lets them go on; returns when all are stopped. Errors: kTimeout,
+  // kIo.
+  Result<void> Freeze(bool frozen) const;
+
   // Kills every process inside. Errors: kIo. A cgroup that is gone is no error.
   Result<void> Kill() const;
 

@@ -516,6 +516,26 @@ Result<void> UserManager::Stop() {
   return {};
 }
 
+Result<bool> UserManager::EndLeftover(const std::string& unit) {
+  constexpr int kSteps = 300;
+  constexpr useconds_t kStepMicros = 50'000;
+  for (int step = 0; step < kSteps; ++step) {
+    BusError error;
+    const int result =
+        sd_bus_call_method(connection_->bus(), kDestination, kManagerPath, kManagerInterface,
+                           step == 0 ? "StopUnit" : "GetUnit", error.get(), nullptr,
+                           step == 0 ? "ss" : "s", unit.c_str(), "replace");
+    if (result < 0 && sd_bus_error_has_name(error.get(), "org.freedesktop.systemd1.NoSuchUnit")) {
+      return step != 0;
+    }
+    if (result < 0) {
+      return Fail(Code::kIo, "cannot end the unit '" + unit + "': " + error.Text(result));
+    }
+    usleep(kStepMicros);
+  }
+  return Fail(Code::kTimeout, "the unit '" + unit + "' does not end");
+}
+
 int UserManager::fd() const { return sd_bus_get_fd(connection_->bus()); }
 
 short UserManager::events() const {

@@ -57,6 +57,10 @@ class UserManager {
   // Asks the manager to stop the unit, without waiting. Errors: kIo.
   Result<void> Stop();
 
+  // Ends a unit that this object did not start, and waits until the manager has forgotten it.
+  // Returns whether there was one. Errors: kTimeout, kIo.
+  Result<bool> EndLeftover(const std::string& unit);
+
   // For poll(2): call Process() when the descriptor is ready, or the timeout is over.
   int fd() const;
   short events() const;

@@ -6,7 +6,7 @@ def topmost($path): [.observations.inside.mounts[] | split(" ") | select(.[4] ==
 # Whether the evidence shows a layer in force.
 def shows($layer):
   ($layer | split(":")) as $parts | $parts[0] as $kind | ($parts[1:] | join(":")) as $name
-  | if $kind == "filter" then .observations.inside.probes[$name] | . == 1 or . == 38
+  | if $kind == "filter" then .observations.inside.probes[$name] | . == 1 or . == 13 or . == 38
     elif $kind == "namespace" then
       .observations.inside.namespaces[$name] as $inside
       | $inside != null and $inside != .host.namespaces[$name]

@@ -31,11 +31,11 @@ test_mounts() {
 mount-tmpfs    EPERM  filter:mount filter:unshare-user capabilities
 mount-bind     EPERM  filter:mount filter:unshare-user capabilities
 umount         EPERM  filter:umount filter:unshare-user capabilities
-pivot-root     EPERM  filter:pivot-root filter:unshare-user capabilities
+pivot-root     EACCES filter:pivot-root filter:unshare-user capabilities
 open-tree      EPERM  filter:open-tree filter:unshare-user capabilities
-move-mount     EPERM  filter:move-mount filter:unshare-user capabilities
-fsmount        EPERM  filter:fsopen filter:fsconfig filter:fsmount capabilities
-fspick         EPERM  filter:fspick filter:unshare-user capabilities
+move-mount     EACCES filter:move-mount filter:unshare-user capabilities
+fsmount        EACCES filter:fsopen filter:fsconfig filter:fsmount capabilities
+fspick         EACCES filter:fspick filter:unshare-user capabilities
 mount-setattr  EPERM  filter:mount-setattr filter:unshare-user capabilities
 chroot         EPERM  filter:chroot filter:unshare-user capabilities
 setns          EPERM  filter:setns filter:unshare-user capabilities

@@ -24,19 +24,19 @@ bpf                  EPERM   filter:bpf capabilities
 perf                 EPERM   filter:perf-event-open
 kexec-load           EPERM   filter:kexec-load capabilities
 kexec-file-load      EPERM   filter:kexec-file-load capabilities
-init-module          EPERM   filter:init-module capabilities
-delete-module        EPERM   filter:delete-module capabilities
-finit-module         EPERM   filter:finit-module capabilities
-delete-module-again  EPERM   filter:delete-module capabilities
+init-module          EACCES  filter:init-module capabilities
+delete-module        EACCES  filter:delete-module capabilities
+finit-module         EACCES  filter:finit-module capabilities
+delete-module-again  EACCES  filter:delete-module capabilities
 open-by-handle       ENOENT  private:/tmp filter:open-by-handle-at
 swapon               EPERM   filter:swapon capabilities
-swapoff              EPERM   filter:swapoff capabilities
-reboot               EPERM   filter:reboot capabilities
-syslog               EPERM   filter:syslog capabilities
-acct                 EPERM   filter:acct capabilities
-vhangup              EPERM   filter:vhangup capabilities
-iopl                 EPERM   filter:iopl capabilities
-ioperm               EPERM   filter:ioperm capabilities
+swapoff              EACCES  filter:swapoff capabilities
+reboot               EACCES  filter:reboot capabilities
+syslog               EACCES  filter:syslog capabilities
+acct                 EACCES  filter:acct capabilities
+vhangup              EACCES  filter:vhangup capabilities
+iopl                 EACCES  filter:iopl capabilities
+ioperm               EACCES  filter:ioperm capabilities
 settimeofday         EPERM   filter:settimeofday capabilities
 clock-settime        EPERM   filter:clock-settime capabilities
 process-madvise      EPERM   filter:process-madvise

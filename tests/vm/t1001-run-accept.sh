@@ -120,3 +120,28 @@ test_json_on_stdout_is_the_document_alone() {
     [[ $(wc -l <"$test_dir/out") == 1 ]]
     [[ $(cat .git/maco/runs/*/trusted/stdout.log) == hidden ]]
 }
+
+# RUN-10: maco.run.*; the repository's own configuration only lowers.
+test_limits_from_configuration() {
+    new_repo
+    git config --global maco.run.tasks 600
+    run -- true
+    expect '.observations.cgroup.files["pids.max"]' 600
+    git config maco.run.tasks 100
+    git config maco.run.memory 64g
+    run -- true
+    expect_status 0
+    expect '.observations.cgroup.files["pids.max"]' 100
+    expect '.observations.cgroup.files["memory.max"]' 4294967296
+    expect_err 'maco.run.memory (local configuration) is not heeded: a repository may only lower 4294967296'
+    run --tasks 200 --memory 1g -- true
+    expect '.observations.cgroup.files["pids.max"]' 200
+    expect '.observations.cgroup.files["memory.max"]' 1073741824
+    git config --unset maco.run.memory
+    git -c maco.run.fsize=3m maco run --json -- true >"$test_dir/evidence.json"
+    expect .observations.inside.limits.fsize.hard 3145728
+    git config maco.run.cpu lots
+    run -- true
+    expect_status 125
+    expect_err "maco.run.cpu (local configuration) 'lots' is not a number"
+}

@@ -222,3 +222,57 @@ test_change_of_hooks_by_the_user_is_reported() {
     expect '.measurements.administrative_changes | join(",")' hooks/pre-commit
     expect .publishable true
 }
+
+# RUN-14: what is written to the roots, to the private directories, and to files without a name.
+disk_limit() { # PROGRAM: writes 24 MiB and then waits, in sh
+    run --profile offline-write --write . --disk 8m --timeout 60 -- sh -c "$1; sleep 50"
+    expect_status 137
+    expect .publishable false
+    expect .outcome.ended_by 'disk limit'
+    expect_err 'more than the limit of 8388608, and was ended; --disk sets the limit'
+    (($(evidence .measurements.disk.taken) > 8388608)) || fail "what was taken is below the limit"
+    expect_nothing_left
+    # The control: it fits.
+    run --profile offline-write --write . --disk 100m -- sh -c "$1"
+    expect_status 0
+    expect_publishable
+    (($(evidence .measurements.disk.taken) < 100 << 20)) || fail "more than was written"
+}
+
+test_disk_limit_of_writable_roots() {
+    new_repo
+    disk_limit 'head -c 25165824 /dev/zero >big'
+    rm -f big
+    disk_limit 'mkdir -p many; for i in $(seq 24); do head -c 1048576 /dev/zero >many/$i; done'
+}
+
+test_disk_limit_of_private_directories() {
+    new_repo
+    local place
+    for place in /tmp /var/tmp /dev/shm; do disk_limit "head -c 25165824 /dev/zero >$place/big"; done
+}
+
+test_disk_limit_of_files_without_a_name() {
+    new_repo
+    disk_limit 'exec 7>gone; rm gone; head -c 25165824 /dev/zero >&7'
+}
+
+test_a_task_limit_that_was_met_is_named() {
+    new_repo
+    run --tasks 16 -- sh -c 'for i in $(seq 40); do sleep 1 & done; wait' || true
+    expect_err 'the limit of 16 processes and threads was met'
+    (($(evidence .outcome.task_limit_hits) > 0)) || fail "not in the evidence"
+    run -- true
+    expect '.outcome | has("task_limit_hits")' false
+}
+
+test_control_characters_reach_no_terminal() {
+    new_repo
+    local command="printf 'a\\033[31mb\\007\\n'"
+    script -qec "maco-run -- $command" /dev/null </dev/null | tr -d '\r' >"$test_dir/out"
+    grep -qxF 'a\x1b[31mb\x07' "$test_dir/out" || fail "not escaped"
+    script -qec "maco-run --raw -- $command" /dev/null </dev/null | tr -d '\r' >"$test_dir/out"
+    grep -qF $'a\033[31mb\007' "$test_dir/out" || fail "--raw escapes"
+    maco-run -- printf 'a\033[31mb\007\n' >"$test_dir/out"
+    cmp "$test_dir/out" <(printf 'a\033[31mb\007\n') || fail "a pipe gets other bytes"
+}

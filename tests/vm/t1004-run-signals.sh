@@ -94,3 +94,43 @@ test_reader_of_output_that_leaves() {
     [[ $line == y ]]
     await_nothing_left
 }
+
+# A stopped guardian does not see that its host is gone; the next run ends it and says so.
+test_what_a_killed_run_left_is_cleaned_by_the_next() {
+    new_repo
+    maco-run -- sleep 600 >/dev/null 2>&1 &
+    local pid=$!
+    until ls .git/maco/live/* >/dev/null 2>&1 && pgrep -x sleep >/dev/null; do sleep 0.1; done
+    local id guardian
+    id=$(ls .git/maco/live)
+    guardian=$(systemctl --user show -P MainPID "maco-run-$id")
+    kill -STOP "$guardian"
+    kill -KILL "$pid"
+    wait "$pid" || true
+    sleep 1
+    systemctl --user is-active -q "maco-run-$id" || fail "the unit is not left: nothing is tested"
+    run -- true
+    expect_status 0
+    expect_publishable
+    expect_err "ended the unit of run $id"
+    expect_err "run $id was cut short after its start: its outcome is uncertain"
+    expect_nothing_left
+    [[ -z $(ls -A .git/maco/live) ]] || fail "an entry is left"
+    git-maco status | grep -q UNCERTAIN || fail "status does not say it"
+    # Once: the next one has nothing to say.
+    run -- true
+    [[ ! -s $test_dir/err ]] || fail "it was said twice"
+}
+
+# A run that is going on is nobody's leftover.
+test_runs_beside_one_another() {
+    new_repo
+    maco-run -- sleep 8 >/dev/null 2>&1 &
+    local pid=$!
+    until ls .git/maco/live/* >/dev/null 2>&1 && pgrep -x sleep >/dev/null; do sleep 0.1; done
+    run -- true
+    expect_status 0
+    [[ ! -s $test_dir/err ]] || fail "it says something"
+    wait "$pid"
+    [[ -z $(ls -A .git/maco/live) ]] || fail "an entry is left"
+}

@@ -21,6 +21,7 @@ constexpr Bound kBounds[] = {
     {"--nofile", &Limits::open_files, 256, 1U << 20U},
     {"--fsize", &Limits::file_bytes, 1, 1ULL << 44U},
     {"--tmp", &Limits::temporary_bytes, 1U << 20U, 1ULL << 44U},
+    {"--disk", &Limits::disk_bytes, 1U << 20U, 1ULL << 50U},
     {"--timeout", &Limits::timeout_seconds, 1, 604800},
     {"--output-limit", &Limits::output_bytes, 1, 1ULL << 32U},
     {"--result-limit", &Limits::result_bytes, 1, 64ULL << 20U},

@@ -44,7 +44,7 @@ TEST(Options, DefaultsAreTheNarrowestProfile) {
   EXPECT_FALSE(options->json);
   EXPECT_FALSE(options->request.with_result);
   EXPECT_EQ(options->evidence_fd, -1);
-  EXPECT_EQ(options->request.limits.timeout_seconds, Limits{}.timeout_seconds);
+  EXPECT_TRUE(options->limit_flags.empty());
 }
 
 TEST(Options, NeedACommandAfterTheDashes) {
@@ -80,7 +80,7 @@ TEST(Options, SizesHaveSuffixesAndCountsHaveNone) {
        "--result", "r",    "--result-limit", "5k", "--tasks",        "100", "--cpu",          "50",
        "--nofile", "1024", "--timeout",      "7",  "--scan-entries", "9"});
   ASSERT_TRUE(options.has_value()) << options.error().message;
-  const Limits& limits = options->request.limits;
+  const Limits limits = ChooseLimits({}, options->limit_flags)->limits;
   EXPECT_EQ(limits.memory_bytes, 1ULL << 30U);
   EXPECT_EQ(limits.file_bytes, 2ULL << 20U);
   EXPECT_EQ(limits.temporary_bytes, 3ULL << 20U);

@@ -92,13 +92,33 @@ TEST(Outcome, NotesSayWhyAndWhatToDo) {
   EXPECT_FALSE(DescribeOutcome(lost).contains("target"));
 }
 
+TEST(Outcome, TheDiskLimitSaysHowMuchTooMuch) {
+  RunSpec spec = Spec();
+  spec.limits.disk_bytes = 1000;
+  TargetEnd end = Ended(SIGKILL, EndedBy::kDisk);
+  end.disk_bytes = 1234;
+  EXPECT_EQ(
+      OutcomeNote(end, spec),
+      "'make' took 1234 bytes of disk, 234 more than the limit of 1000, and was ended; --disk "
+      "sets the limit");
+}
+
+TEST(Outcome, TheTaskLimitIsCounted) {
+  EXPECT_EQ(TaskLimitHits({{"pids.events", "max 12"}}), 12U);
+  EXPECT_EQ(TaskLimitHits({{"pids.events", "other 3\nmax 4\n"}}), 4U);
+  for (const char* text : {"", "max", "max x", "maximum 4"}) {
+    EXPECT_EQ(TaskLimitHits({{"pids.events", text}}), 0U) << text;
+  }
+  EXPECT_EQ(TaskLimitHits(Json::object()), 0U);
+}
+
 TEST(Outcome, EachEndHasAName) {
   std::set<std::string> names;
   for (const EndedBy by : {EndedBy::kTarget, EndedBy::kTimeout, EndedBy::kSignal, EndedBy::kMemory,
-                           EndedBy::kLostGuardian}) {
+                           EndedBy::kDisk, EndedBy::kLostGuardian}) {
     names.insert(DescribeOutcome(Ended(0, by))["ended_by"].get<std::string>());
   }
-  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(names.size(), 6U);
   EXPECT_FALSE(names.contains(""));
 }
 

@@ -36,6 +36,8 @@ Report FullReport() {
   report.directory = SomePath("/a", 3);
   report.probes = {{"bpf", 1}, {"socketpair-stream", 0}};
   report.descriptors = {0, 1, 2};
+  report.landlock_abi = 7;
+  report.landlock_restricted = true;
   return report;
 }
 
@@ -55,6 +57,8 @@ TEST(Report, RoundTrips) {
   EXPECT_EQ(read->mountinfo, report.mountinfo);
   EXPECT_EQ(read->status, report.status);
   EXPECT_EQ(read->cgroup, report.cgroup);
+  EXPECT_EQ(read->landlock_abi, 7U);
+  EXPECT_TRUE(read->landlock_restricted);
   EXPECT_EQ(read->namespaces, report.namespaces);
   ASSERT_EQ(read->limits.size(), report.limits.size());
   EXPECT_EQ(read->limits.at("nofile").soft, 1024U);

@@ -41,6 +41,7 @@ constexpr Step kSteps[] = {
     {"drop-privilege", maco::run::GuardianStep::kDropPrivilege},
     {"no-new-privs", maco::run::GuardianStep::kNoNewPrivs},
     {"filter", maco::run::GuardianStep::kFilter},
+    {"landlock", maco::run::GuardianStep::kLandlock},
     {"close-descriptors", maco::run::GuardianStep::kCloseDescriptors},
 };
 

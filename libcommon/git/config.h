@@ -1,0 +1,27 @@
+// Settings from Git configuration, with the scope that each value comes from.
+// Source: git-config(1), "SCOPES" and "protected configuration".
+#pragma once
+#include <string>
+#include <vector>
+
+#include "libcommon/base/result.h"
+
+namespace maco {
+
+struct ConfigValue {
+  std::string key;    // as git prints it: section and variable in lower case
+  std::string value;  // empty too if the variable has none
+  std::string scope;  // "system", "global", "command", "local" or "worktree"
+
+  // Whether the operator wrote it. A repository's own configuration may come with the repository.
+  bool IsProtected() const { return scope != "local" && scope != "worktree"; }
+};
+
+// Every value whose key starts with `prefix` ("maco.run."), in git's order: the last one counts.
+// The caller's GIT_CONFIG_* and `git -c` count, as for git itself. `directory` as in
+// FindRepository. Errors: kInvalid (git cannot read a configuration file), kUnsupported (no git),
+// kTimeout, kLimit, kIo.
+Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
+                                            const std::string& directory = {});
+
+}  // namespace maco

@@ -1,0 +1,92 @@
+// The live entries, the lock that tells the living from the dead, and the end of their units.
+// Contract: maco-run/leftovers.h.
+#include "maco-run/leftovers.h"
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/random_id.h"
+#include "libcommon/base/report.h"
+#include "libcommon/log/log_reader.h"
+#include "libcommon/os/ofd_lock.h"
+#include "maco-run/record/run_store.h"
+#include "maco-run/spec/run_spec.h"
+
+namespace maco::run {
+namespace {
+
+constexpr char kTool[] = "maco-run";
+constexpr std::size_t kMaxLive = 10000;
+constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20U;
+
+// The name of the run's last event, "" if there is none.
+Result<std::string> LastEvent(const StateRoot& state, UniqueFd journal, const std::string& id) {
+  auto reader = LogReader::FromFd(std::move(journal), state.key(), {state.repository_id(), id});
+  if (!reader) {
+    return Fail(std::move(reader).error());
+  }
+  std::string name;
+  for (;;) {
+    std::optional<LogEntry> entry;
+    MACO_ASSIGN(entry, reader->Next());
+    if (!entry) {
+      return name;
+    }
+    Json event;
+    MACO_ASSIGN(event, ParseJson(AsText(entry->payload), kMaxEventBytes));
+    name = event.value("event", "");
+  }
+}
+
+// Returns whether the entry can go.
+Result<bool> CleanRun(const StateRoot& state, UserManager& manager, const std::string& id) {
+  Directory run;
+  MACO_ASSIGN(run, state.dir().Open("runs/" + id));
+  auto journal = OpenLogFile(run, "run.log");
+  if (!journal) {
+    // Killed between its directory and its journal: nothing was started.
+    return journal.error().code == Code::kNotFound ? Result<bool>(true) : Fail(journal.error());
+  }
+  bool held = false;
+  MACO_ASSIGN(held, OfdLock::HeldByOther(journal->get()));
+  if (held) {
+    return false;  // it is running
+  }
+  bool ended = false;
+  MACO_ASSIGN(ended, manager.EndLeftover(UnitName(id)));
+  if (ended) {
+    Note(kTool, "ended the unit of run " + id + ", whose maco-run was killed");
+  }
+  std::string last;
+  MACO_ASSIGN(last, LastEvent(state, *std::move(journal), id));
+  if (last == "command_started") {
+    Note(kTool,
+         "run " + id +
+             " was cut short after its start: its outcome is uncertain; see 'git maco status'");
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> CleanLeftovers(const StateRoot& state, UserManager& manager) {
+  auto live = state.dir().Open(kLiveName);
+  if (!live) {
+    return live.error().code == Code::kNotFound ? Result<void>() : Fail(std::move(live).error());
+  }
+  std::vector<std::string> names;
+  MACO_ASSIGN(names, live->List(kMaxLive));
+  for (const auto& id : names) {
+    if (!IsRandomId(id)) {
+      continue;  // not ours
+    }
+    // One bad entry must not keep the others, or a run, from their work.
+    const auto clean = CleanRun(state, manager, id);
+    if (!clean) {
+      Note(kTool, "left over run " + id + ": " + Describe(clean.error()));
+    } else if (*clean) {
+      [[maybe_unused]] const auto gone = live->Unlink(id);  // another run may have been faster
+    }
+  }
+  return {};
+}
+
+}  // namespace maco::run
