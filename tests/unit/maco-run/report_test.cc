@@ -109,8 +109,8 @@ TEST(Report, ANameTwiceIsRefused) {
 
 TEST(Report, AGreatCountIsNotBelieved) {
   Bytes bytes = EncodeReport(FullReport());
-  // The count of descriptors is followed by three numbers.
-  const std::size_t count = bytes.size() - 4 * 4;
+  // The count of descriptors is followed by three numbers, and what is said of Landlock.
+  const std::size_t count = bytes.size() - 5 - 4 * 4;
   for (const std::uint8_t high : Bytes{0x01, 0x7F, 0xFF}) {
     bytes[count + 3] = high;
     EXPECT_FALSE(DecodeReport(bytes).has_value());
