@@ -55,6 +55,7 @@ Result<bool> CleanRun(const StateRoot& state, UserManager& manager, const std::s
   if (ended) {
     Note(kTool, "ended the unit of run " + id + ", whose maco-run was killed");
   }
+  AliasLinks::RemoveLeftover(id);
   std::string last;
   MACO_ASSIGN(last, LastEvent(state, *std::move(journal), id));
   if (last == "command_started") {

@@ -116,6 +116,11 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
     MACO_TRY(HoldDirectoriesAbove(inside.path, spec));
   }
   timings.Mark("scanned");
+  MACO_TRY(CheckNames(spec));
+  auto links = AliasLinks::Make(spec);
+  if (!links) {
+    return Fail(std::move(links).error());
+  }
   auto store = RunStore::Create(*state, spec.id);
   if (!store) {
     return Fail(std::move(store).error());

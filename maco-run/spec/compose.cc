@@ -40,6 +40,14 @@ void AddLimits(const Limits& limits, std::vector<UnitProperty>& out) {
   out.push_back({"TimeoutStopUSec", 5 * kSecond});
 }
 
+std::vector<BindMount> Named(const RunSpec& spec, std::vector<BindMount> binds) {
+  for (auto& bind : binds) {
+    bind.source = SourcePath(spec, bind.source);
+    bind.target = InsidePath(spec, bind.target);
+  }
+  return binds;
+}
+
 void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
   const auto wanted = [&](const std::string& path) {
     return std::ranges::find(spec.omitted_paths, path) == spec.omitted_paths.end();
@@ -53,15 +61,15 @@ void AddFileSystem(const RunSpec& spec, std::vector<UnitProperty>& out) {
   std::vector<std::string> hidden;
   for (const auto& mask : spec.masks) {
     if (!mask.by_tmpfs && wanted(mask.path)) {
-      hidden.push_back(mask.path);
+      hidden.push_back(InsidePath(spec, mask.path));
     }
   }
   out.push_back({"TemporaryFileSystem", covers});
-  out.push_back({"BindPaths", spec.binds});
-  out.push_back({"BindReadOnlyPaths", spec.read_only_binds});
+  out.push_back({"BindPaths", Named(spec, spec.binds)});
+  out.push_back({"BindReadOnlyPaths", Named(spec, spec.read_only_binds)});
   std::vector<std::string> read_only;
   for (const auto& inside : spec.read_only_inside) {
-    read_only.push_back(inside.path);
+    read_only.push_back(InsidePath(spec, inside.path));
   }
   out.push_back({"ReadOnlyPaths", read_only});
   out.push_back({"InaccessiblePaths", hidden});
@@ -94,12 +102,16 @@ Json RequestedPaths(const RunSpec& spec) {
   for (const auto& root : spec.roots) {
     Json entry = Identity(root.identity);
     entry["access"] = root.writable ? "rw" : "ro";
-    roots[EscapeControl(root.path)] = entry;
+    const std::string inside_path = EscapeControl(InsidePath(spec, root.path));
+    if (inside_path != EscapeControl(root.path)) {
+      entry["outside"] = EscapeControl(root.path);
+    }
+    roots[inside_path] = entry;
   }
   for (const auto& inside : spec.read_only_inside) {
     Json entry = Identity(inside.identity);
     entry["access"] = "ro";
-    roots[EscapeControl(inside.path)] = entry;
+    roots[EscapeControl(InsidePath(spec, inside.path))] = entry;
   }
   roots[kGuardianInside] = Identity(spec.guardian_identity);
   roots[kGuardianInside]["access"] = "ro";
@@ -151,22 +163,23 @@ LaunchPlan ComposePlan(const RunSpec& spec) {
   plan.arguments = spec.command;
   plan.environment = spec.environment;
   plan.search_path = kSearchPath;
-  plan.directory = spec.directory;
+  plan.directory = InsidePath(spec, spec.directory);
   plan.home = kHome;
   for (const auto& root : spec.roots) {
-    plan.roots.push_back(root.path);
+    plan.roots.push_back(InsidePath(spec, root.path));
   }
   for (const auto& inside : spec.read_only_inside) {
-    if (std::ranges::find(plan.roots, inside.path) == plan.roots.end()) {
-      plan.roots.push_back(inside.path);
+    const std::string path = InsidePath(spec, inside.path);
+    if (std::ranges::find(plan.roots, path) == plan.roots.end()) {
+      plan.roots.push_back(path);
     }
   }
   plan.roots.emplace_back(kGuardianInside);
   for (const auto& mask : spec.masks) {
-    plan.masks.push_back(mask.path);
+    plan.masks.push_back(InsidePath(spec, mask.path));
   }
   for (const auto& bind : spec.binds) {
-    plan.writable.push_back(bind.target);
+    plan.writable.push_back(InsidePath(spec, bind.target));
   }
   for (const auto& directory : spec.private_directories) {
     if (directory.writable) {
@@ -199,15 +212,15 @@ Json ComposeRequested(const RunSpec& spec) {
   out["command"] = Texts(spec.command);
   out["variables"] = DescribeVariables(spec.added_variables);
   out["directory"] = Identity(spec.directory_identity);
-  out["directory"]["path"] = EscapeControl(spec.directory);
+  out["directory"]["path"] = EscapeControl(InsidePath(spec, spec.directory));
   out["roots"] = RequestedPaths(spec);
   out["masks"] = Json::object();
   for (const auto& mask : spec.masks) {
-    out["masks"][EscapeControl(mask.path)] = Identity(mask.identity);
+    out["masks"][EscapeControl(InsidePath(spec, mask.path))] = Identity(mask.identity);
   }
   out["writable"] = Json::array();
   for (const auto& bind : spec.binds) {
-    out["writable"].push_back(EscapeControl(bind.target));
+    out["writable"].push_back(EscapeControl(InsidePath(spec, bind.target)));
   }
   out["private"] = Json::object();
   for (const auto& directory : spec.private_directories) {

@@ -49,6 +49,7 @@ class Resolver {
     MACO_TRY(Command());
     AddPrivateDirectories();
     MACO_TRY(AddRoots());
+    ChooseAliases(spec_);
     MACO_TRY(ChooseDirectory());
     MACO_TRY(AddMasks());
     spec_.added_variables = request_.variables;
@@ -138,11 +139,6 @@ class Resolver {
     }
     if (root.identity.inode == 0) {
       return Fail(Code::kRefused, quoted + " lies on a file system without inode numbers");
-    }
-    if (EscapeControl(root.path) != root.path) {
-      return Fail(Code::kRefused,
-                  quoted + " holds control bytes or is not UTF-8, so it cannot be named to systemd",
-                  "rename it");
     }
     for (const auto& cover : spec_.private_directories) {
       if (PathIsWithin(cover.path, root.path)) {

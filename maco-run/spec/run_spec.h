@@ -9,6 +9,7 @@
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/os/directory.h"
 #include "maco-run/policy/profile.h"
+#include "maco-run/spec/alias.h"
 #include "maco-run/spec/limits.h"
 #include "maco-run/unit/property.h"
 
@@ -16,7 +17,7 @@ namespace maco::run {
 
 // A tree that the run may see, held open from validation on.
 struct Root {
-  std::string path;  // canonical, the same inside and outside
+  std::string path;  // canonical; the same inside, unless there is an alias
   bool writable = false;
   Directory directory;
   FileIdentity identity;
@@ -62,6 +63,7 @@ struct RunSpec {
   std::vector<std::string> added_variables;  // "NAME=value", the caller's
   std::vector<std::string> environment;      // the whole of it
   std::vector<Root> roots;
+  std::vector<PathAlias> aliases;  // of roots that are called otherwise inside
   std::vector<ReadOnlyPath> read_only_inside;
   std::vector<Mask> masks;
   std::vector<PrivateDirectory> private_directories;

@@ -146,15 +146,15 @@ move-to-sibling  EROFS  read-only:/sys/fs/cgroup namespace:cgroup
 TABLE
     # The cgroup namespace is a border as well, since the mount has nsdelegate: its own limits and
     # processes stay out of reach, though not other cgroups.
-    layers_off property:ProtectControlGroups cgroups "sibling=$sibling" raise-memory raise-tasks \
+    layers_off property:ProtectControlGroups,step:landlock cgroups "sibling=$sibling" raise-memory raise-tasks \
         raise-cpu move-to-sibling make-below make-beside freeze-sibling <<'TABLE'
 raise-memory both the cgroup namespace
 raise-tasks both the cgroup namespace
 raise-cpu both the cgroup namespace
 move-to-sibling both the cgroup namespace
 TABLE
-    layers_off property:ProtectControlGroups,step:namespaces,step:drop-privilege cgroups "sibling=$sibling" raise-memory \
+    layers_off property:ProtectControlGroups,step:namespaces,step:drop-privilege,step:landlock cgroups "sibling=$sibling" raise-memory \
         raise-tasks raise-cpu move-to-sibling </dev/null
-    layers_off property:ProtectControlGroups cgroups "sibling=$sibling" kill-sibling </dev/null
+    layers_off property:ProtectControlGroups,step:landlock cgroups "sibling=$sibling" kill-sibling </dev/null
     all_controlled
 }

@@ -43,7 +43,7 @@ TABLE
     mkdir "$HOME/dir"
     control namespaces "dir=$HOME/dir" "${attempts[@]}" </dev/null
     all_controlled
-    layers_off step:filter namespaces dir=/tmp "${attempts[@]}" </dev/null
+    layers_off step:filter,step:landlock namespaces dir=/tmp "${attempts[@]}" </dev/null
 }
 
 # Mounts of ours are locked in every lower namespace, see mount_namespaces(7): also without the filter
@@ -61,6 +61,6 @@ test_what_is_mounted_stays() {
         echo "rw:$place EPERM filter:mount filter:unshare-user capabilities"
     done | stopped_by
     printf '%s both locked by the kernel\n' "${attempts[@]}" |
-        layers_off step:filter namespaces "$list" "${attempts[@]}"
+        layers_off step:filter,step:landlock namespaces "$list" "${attempts[@]}"
     all_controlled
 }

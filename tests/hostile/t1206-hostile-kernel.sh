@@ -20,10 +20,10 @@ test_privileged_calls() {
     echo x >/tmp/hostile-file
     attack kernel_calls "${parameters[@]}" "${as_root[@]}" "${by_user[@]}"
     stopped_by <<'TABLE'
-bpf                  EPERM   filter:bpf capabilities
+bpf                  EACCES  filter:bpf capabilities
 perf                 EPERM   filter:perf-event-open
-kexec-load           EPERM   filter:kexec-load capabilities
-kexec-file-load      EPERM   filter:kexec-file-load capabilities
+kexec-load           EACCES  filter:kexec-load capabilities
+kexec-file-load      EACCES  filter:kexec-file-load capabilities
 init-module          EACCES  filter:init-module capabilities
 delete-module        EACCES  filter:delete-module capabilities
 finit-module         EACCES  filter:finit-module capabilities
@@ -105,7 +105,7 @@ test_open_by_handle_inside() {
     : >"$test_dir/controlled"
     run -- sh -c 'echo x >/tmp/f; ./hostile-kernel_calls file=/tmp/f open-by-handle'
     cp "$test_dir/out" "$test_dir/attacked"
-    echo "open-by-handle EPERM filter:open-by-handle-at capabilities" | stopped_by
+    echo "open-by-handle EACCES filter:open-by-handle-at capabilities" | stopped_by
     echo x >/tmp/f
     control_as_root kernel_calls file=/tmp/f open-by-handle </dev/null
     all_controlled
@@ -129,8 +129,8 @@ mq-outer   EPERM  filter:mq-open namespace:ipc
 TABLE
     control kernel_calls "${attempts[@]}" </dev/null
     all_controlled
-    layers_off step:filter,property:PrivateIPC kernel_calls "${attempts[@]}" </dev/null
-    layers_off step:filter kernel_calls shm-outer sem-outer msg-outer mq-outer <<'TABLE'
+    layers_off step:filter,step:landlock,property:PrivateIPC kernel_calls "${attempts[@]}" </dev/null
+    layers_off step:filter,step:landlock kernel_calls shm-outer sem-outer msg-outer mq-outer <<'TABLE'
 shm-outer both the IPC namespace
 sem-outer both the IPC namespace
 msg-outer both the IPC namespace

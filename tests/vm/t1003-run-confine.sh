@@ -276,3 +276,35 @@ test_control_characters_reach_no_terminal() {
     maco-run -- printf 'a\033[31mb\007\n' >"$test_dir/out"
     cmp "$test_dir/out" <(printf 'a\033[31mb\007\n') || fail "a pipe gets other bytes"
 }
+
+# A path that no D-Bus message can carry: inside it has another name, outside all is as ever.
+test_workspace_path_that_is_not_utf() {
+    local dir
+    for dir in $'caf\xe9/rep\xffo' $'line\nend'; do
+        mkdir -p "$HOME/$dir"
+        new_repo "$HOME/$dir/plain"
+        git init -q "$HOME/$dir/plain/nested"
+        cd "$HOME/$dir/plain"
+        run -- sh -c 'pwd; cat file; ! touch file; cat .git/maco/key || git log --oneline | wc -l'
+        expect_status 0
+        expect_publishable
+        expect_out $'/run/maco/root-0\ncontent\n1'
+        expect_err 'Permission denied'
+        run --profile offline-write --write . --result "$HOME/r" -- sh -c '
+            echo y >new; echo z >"$MACO_RESULT"; ! touch .git/planted && ! touch nested/.git/planted && ! mv nested other'
+        expect_status 0
+        expect_publishable
+        [[ $(cat new) == y && $(cat "$HOME/r") == z && ! -e .git/planted && ! -e nested/.git/planted ]] || fail "not as it should be"
+        rm "$HOME/r"
+        ! ls -d "/run/user/$UID"/maco-run-* 2>/dev/null || fail "links are left"
+        cd "$HOME"
+    done
+    # What lies deeper under such a name cannot be protected, and is refused.
+    new_repo "$HOME/top"
+    git init -q $'nested-\xe9'
+    run --profile offline-write --write . -- true
+    expect_status 125
+    expect_err 'is not UTF-8, so systemd cannot protect it'
+    run -- true
+    expect_status 0
+}

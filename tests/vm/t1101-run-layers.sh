@@ -31,7 +31,7 @@ test_properties_that_the_gate_observes() {
     mkdir out
     local options=(--profile offline-write --write out)
     control "${options[@]}"
-    omitted property:PrivateUsers 'but not applied' "${options[@]}"
+    omitted property:PrivateUsers 'the unit ended before the gate' "${options[@]}"
     omitted property:PrivateDevices "'/dev' (" "${options[@]}"
     omitted property:PrivateNetwork 'inside.namespaces.net: ' "${options[@]}"
     omitted property:PrivateIPC 'inside.namespaces.ipc: ' "${options[@]}"
