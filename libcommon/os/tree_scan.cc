@@ -247,22 +247,35 @@ class Scanner {
 }  // namespace
 
 void LinkLedger::Meet(const FileIdentity& identity, const std::string& path) {
-  Entry& entry = entries_[{identity.device, identity.inode}];
+  const auto [place, added] = missing_.try_emplace({identity.device, identity.inode});
+  Entry& entry = place->second;
   entry.links = identity.links;
-  ++entry.met;
-  entry.path = path;
+  if (++entry.met >= entry.links) {
+    missing_.erase(place);
+    return;
+  }
+  if (added) {
+    const std::size_t end = path.rfind('/');  // npos + 1 is 0
+    const std::string_view directory = std::string_view(path).substr(0, end + 1);
+    // The entries of a directory come one after the other.
+    if (directories_.empty() || directories_.back() != directory) {
+      directories_.emplace_back(directory);
+    }
+    entry.directory = directories_.size() - 1;
+    entry.name = path.substr(end + 1);
+  }
 }
 
 Result<void> LinkLedger::Check() const {
-  for (const auto& [key, entry] : entries_) {
-    if (entry.met < entry.links) {
-      return Fail(Code::kRefused,
-                  "'" + entry.path + "' is writable and has another name outside (hard link)",
-                  "copy the file onto itself, so that it has one name: cp -p FILE FILE.new && mv "
-                  "FILE.new FILE");
-    }
+  if (missing_.empty()) {
+    return {};
   }
-  return {};
+  const Entry& entry = missing_.begin()->second;
+  return Fail(Code::kRefused,
+              "'" + directories_[entry.directory] + entry.name +
+                  "' is writable and has another name outside (hard link)",
+              "copy the file onto itself, so that it has one name: cp -p FILE FILE.new && mv "
+              "FILE.new FILE");
 }
 
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,

@@ -22,7 +22,7 @@ struct ScanCounts {
 };
 
 // Files with several names, over all writable roots of one pass: a file is inside when as many
-// names were met as it has links.
+// names were met as it has links, and is then forgotten.
 class LinkLedger {
  public:
   void Meet(const FileIdentity& identity, const std::string& path);
@@ -33,9 +33,13 @@ class LinkLedger {
   struct Entry {
     std::uint32_t links = 0;
     std::uint32_t met = 0;
-    std::string path;
+    std::size_t directory = 0;  // in directories_
+    std::string name;
   };
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;
+  // Files of which a name is missing yet. Their paths are split, so that a great tree fits into
+  // little memory.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> missing_;
+  std::vector<std::string> directories_;
 };
 
 struct ScanLimits {
