@@ -61,10 +61,9 @@ def make_directories(folder, entries):
 
 
 def make_linked(folder, entries):
-    """Files with two names each: each is remembered until its other name is met."""
-    for number in range(entries // 2):
-        os.mknod(f"{folder}/file{number}")
-        os.link(f"{folder}/file{number}", f"{folder}/other{number}")
+    """Two trees of the same files, as cp -al makes them: each is remembered until its other name is met."""
+    make_tree(os.path.join(folder, "one"), entries // 2)
+    subprocess.run(["cp", "-al", f"{folder}/one", f"{folder}/two"], check=True)
 
 
 def scan(command, folder):
@@ -90,7 +89,7 @@ def main(bin_dir, count):
         out["comparisons"]["read-only root"] = compare([program], READ_ONLY, folder, count)
         out["comparisons"]["writable root"] = compare([program, "-w"], WRITABLE, folder, count)
     for name, make in (("files", make_tree), ("directories", make_directories),
-                       ("files with two names", make_linked)):
+                       ("linked copy", make_linked)):
         with place() as folder:
             make(folder, ENTRIES)
             out["memory"][name] = scan([program, "-w"], folder)
