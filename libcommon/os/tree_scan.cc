@@ -255,14 +255,14 @@ void LinkLedger::Meet(const FileIdentity& identity, const std::string& path) {
     return;
   }
   if (added) {
-    const std::size_t end = path.rfind('/');  // npos + 1 is 0
-    const std::string_view directory = std::string_view(path).substr(0, end + 1);
+    const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+    const std::string directory = path.substr(0, name);
     // The entries of a directory come one after the other.
     if (directories_.empty() || directories_.back() != directory) {
-      directories_.emplace_back(directory);
+      directories_.push_back(directory);
     }
     entry.directory = directories_.size() - 1;
-    entry.name = path.substr(end + 1);
+    entry.name = path.substr(name);
   }
 }
 

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
 
   const bool writable = argc == 3 && strcmp(argv[1], "-w") == 0;
   if (argc != 2 && !writable) {
-    fprintf(stderr, "usage: scan-tree [-w] DIR    -w: as a writable root, with its hard links\n");
+    maco::Note(kTool, "usage: scan-tree [-w] DIR; -w: as a writable root, with its hard links");
     return maco::kExitUsage;
   }
   const auto counts = Scan(argv[argc - 1], writable);
