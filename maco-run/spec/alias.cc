@@ -62,6 +62,17 @@ std::string SourcePath(const RunSpec& spec, const std::string& path) {
 }
 
 Result<void> CheckNames(const RunSpec& spec) {
+  for (const auto& alias : spec.aliases) {
+    for (const auto& root : spec.roots) {
+      // Inside, it would be writable under another name only, and not in its own place.
+      if (root.path != alias.outside && PathIsWithin(alias.outside, root.path)) {
+        return Fail(Code::kRefused,
+                    "root '" + alias.outside +
+                        "' holds control bytes or is not UTF-8, and lies in another root",
+                    "rename it, or name the outer one only");
+      }
+    }
+  }
   std::vector<std::string> paths;
   for (const auto* binds : {&spec.binds, &spec.read_only_binds}) {
     for (const auto& bind : *binds) {
@@ -82,9 +93,10 @@ Result<void> CheckNames(const RunSpec& spec) {
   }
   for (const auto& path : paths) {
     if (!IsPlainPath(SourcePath(spec, path))) {
-      return Fail(Code::kRefused,
-                  "'" + path + "' holds control bytes or is not UTF-8, so systemd cannot protect it",
-                  "rename it, or run in a directory without it");
+      return Fail(
+          Code::kRefused,
+          "'" + path + "' holds control bytes or is not UTF-8, so systemd cannot protect it",
+          "rename it, or run in a directory without it");
     }
   }
   return {};

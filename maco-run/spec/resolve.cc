@@ -58,6 +58,7 @@ class Resolver {
     spec_.probes = ExpectedProbes(spec_.profile);
     MACO_ASSIGN(spec_.filter, BuildOfflineFilter());
     spec_.read_only_binds.push_back({spec_.guardian, kGuardianInside, false, false});
+    MACO_TRY(CheckNames(spec_));
     return std::move(spec_);
   }
 

@@ -44,6 +44,8 @@ TEST(Alias, ARootInAnotherNeedsItsOwnOnlyForItsOwnName) {
   ASSERT_EQ(spec.aliases.size(), 2U);
   EXPECT_EQ(InsidePath(spec, "/x\xFF/a/b"), "/run/maco/root-0/b");
   EXPECT_EQ(InsidePath(spec, "/x\xFF/a/\xFE/c"), "/run/maco/root-1/c");
+  // Which then would not be writable where it lies.
+  EXPECT_EQ(CheckNames(spec).error().code, Code::kRefused);
 }
 
 TEST(Alias, ControlBytesNeedOneToo) {

@@ -264,7 +264,7 @@ TEST(Resolve, ARootOfAnotherUserIsRefused) {
   EXPECT_NE(error.message.find("another user"), std::string::npos) << error.message;
 }
 
-TEST(Resolve, ANameThatCannotBeShownIsRefused) {
+TEST(Resolve, ANameThatCannotBeShownIsRefusedInAnotherRoot) {
   for (const std::string name : {"a\xFF", "a\nb", "a\x1B[2J"}) {
     Place place;
     fs::create_directories(place.Path("work/" + name));
