@@ -308,6 +308,10 @@ TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits&
   for (;;) {
     const Ready ready = Wait(std::min(deadline, next_look_), memory_fd);
     if (ready.control && TakeEndPacket(end)) {
+      // The kernel may have ended it for memory a moment ago: both can be told at once.
+      if (end.by == EndedBy::kTarget && MemoryKill(memory_fd)) {
+        end.by = EndedBy::kMemory;
+      }
       return end;
     }
     if (const int signal_number = ready.signal ? signals_->Take() : 0; signal_number != 0) {
