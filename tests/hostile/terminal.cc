@@ -50,6 +50,17 @@ int OnOwn(const std::function<int(int)>& call) {
   return result;
 }
 
+// Another writer may have the terminal at the moment.
+int Persist(int fd) {
+  constexpr int kAttempts = 500;
+  int result = EAGAIN;
+  for (int i = 0; i < kAttempts && result == EAGAIN; ++i) {
+    result = Outcome(write(fd, "", 1));
+    usleep(10'000);
+  }
+  return result;
+}
+
 int Type(int fd) { return Request(fd, TIOCSTI); }
 int TypeHigh(int fd) { return Request(fd, TIOCSTI | kHighBit); }
 
@@ -67,9 +78,7 @@ int main(int argc, char** argv) {
           {"own-high-bits", [] { return OnOwn(TypeHigh); }},
           {"by-name", [] { return OnTty(Parameter("pts"), Type); }},
           {"write-by-name",
-           [] {
-             return OnTty(Parameter("pts"), [](int fd) { return Outcome(write(fd, "", 1)); });
-           }},
+           [] { return OnTty(Parameter("pts"), [](int fd) { return Persist(fd); }); }},
           {"settings",
            [] {
              termios settings{};
