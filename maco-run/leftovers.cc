@@ -32,15 +32,22 @@ Result<std::string> LastEvent(const StateRoot& state, UniqueFd journal, const st
     }
     Json event;
     MACO_ASSIGN(event, ParseJson(AsText(entry->payload), kMaxEventBytes));
-    name = event.value("event", "");
+    const auto found = event.is_object() ? event.find("event") : event.end();
+    if (found == event.end() || !found->is_string()) {
+      return Fail(Code::kCorrupt, "its journal holds a record that is no event",
+                  "see 'git maco status'");
+    }
+    name = found->get<std::string>();
   }
 }
 
 // Returns whether the entry can go.
 Result<bool> CleanRun(const StateRoot& state, UserManager& manager, const std::string& id) {
-  Directory run;
-  MACO_ASSIGN(run, state.dir().Open("runs/" + id));
-  auto journal = OpenLogFile(run, "run.log");
+  auto run = state.dir().Open("runs/" + id);
+  if (!run) {
+    return run.error().code == Code::kNotFound ? Result<bool>(true) : Fail(run.error());
+  }
+  auto journal = OpenLogFile(*run, "run.log");
   if (!journal) {
     // Killed between its directory and its journal: nothing was started.
     return journal.error().code == Code::kNotFound ? Result<bool>(true) : Fail(journal.error());

@@ -117,13 +117,15 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   }
   timings.Mark("scanned");
   MACO_TRY(CheckNames(spec));
-  auto links = AliasLinks::Make(spec);
-  if (!links) {
-    return Fail(std::move(links).error());
-  }
   auto store = RunStore::Create(*state, spec.id);
   if (!store) {
     return Fail(std::move(store).error());
+  }
+  // After the run is on record as live, so that whoever finds it dead finds the links too.
+  auto links = AliasLinks::Make(spec);
+  if (!links) {
+    MACO_TRY(store->Close());
+    return Fail(std::move(links).error());
   }
   if (options.request.with_result) {
     spec.binds.push_back({store->result_path(), kResultPath, false, false});

@@ -37,9 +37,11 @@ bool IsDots(const char* name) {
 
 // What is below `fd`, which is taken over. Another file system is not entered. (Only directories
 // tell: on an overlay, files have other device numbers than the directories they are in.)
-std::uint64_t Walk(UniqueFd fd, dev_t device, int depth) {
+// `whole` becomes false if a directory that is there cannot be read.
+std::uint64_t Walk(UniqueFd fd, dev_t device, int depth, bool& whole) {
   Dir dir(fdopendir(fd.get()));
   if (!dir) {
+    whole = false;
     return 0;
   }
   [[maybe_unused]] const int taken = fd.Release();
@@ -52,20 +54,27 @@ std::uint64_t Walk(UniqueFd fd, dev_t device, int depth) {
       continue;
     }
     sum += static_cast<std::uint64_t>(st.st_blocks) * kBlock;
-    if (S_ISDIR(st.st_mode) && depth < kMaxDepth) {
+    if (S_ISDIR(st.st_mode)) {
       UniqueFd below(
           openat(dirfd(dir.get()), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (below.valid()) {
-        sum += Walk(std::move(below), device, depth + 1);
+      const bool gone = !below.valid() && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+      if (gone) {
+        continue;
+      }
+      if (!below.valid() || depth == kMaxDepth) {
+        whole = false;
+      } else {
+        sum += Walk(std::move(below), device, depth + 1, whole);
       }
     }
   }
   return sum;
 }
 
-std::uint64_t WalkRoot(const Directory& root, dev_t device) {
+std::uint64_t WalkRoot(const Directory& root, dev_t device, bool& whole) {
   UniqueFd fd(openat(root.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.valid() ? Walk(std::move(fd), device, 0) : 0;
+  whole = whole && fd.valid();
+  return fd.valid() ? Walk(std::move(fd), device, 0, whole) : 0;
 }
 
 std::uint64_t Taken(int fd) {
@@ -166,7 +175,9 @@ Result<DiskUse> DiskUse::Open(const RunSpec& spec, pid_t target) {
     Root out;
     MACO_ASSIGN(out.directory, root.directory.Clone());
     out.device = root.identity.device;
-    out.at_start = WalkRoot(out.directory, out.device);
+    bool whole = true;
+    out.at_start = WalkRoot(out.directory, out.device, whole);
+    out.taken_at_start = Taken(out.directory.fd());
     use.roots_.push_back(std::move(out));
   }
   for (const auto& directory : spec.private_directories) {
@@ -212,8 +223,14 @@ std::uint64_t DiskUse::Measure(const std::vector<pid_t>& processes) {
   grown_ = 0;
   std::set<dev_t> devices;
   for (const auto& root : roots_) {
-    const std::uint64_t now = WalkRoot(root.directory, root.device);
-    grown_ += now > root.at_start ? now - root.at_start : 0;
+    bool whole = true;
+    const std::uint64_t now = WalkRoot(root.directory, root.device, whole);
+    std::uint64_t grown = now > root.at_start ? now - root.at_start : 0;
+    const std::uint64_t taken = Taken(root.directory.fd());
+    if (!whole && taken > root.taken_at_start) {
+      grown = std::max(grown, taken - root.taken_at_start);
+    }
+    grown_ += grown;
     devices.insert(root.device);
   }
   std::set<dev_t> private_devices;

@@ -25,7 +25,8 @@ class DiskUse {
   std::uint64_t Estimate();
 
   // Walks the roots. Files without a name count too, as long as one of `processes` has them open
-  // or mapped. What vanishes meanwhile is not counted.
+  // or mapped. What vanishes meanwhile is not counted. Where a directory is closed to us or too
+  // deep, all that was taken from the root's file system since the start counts as the run's.
   std::uint64_t Measure(const std::vector<pid_t>& processes);
 
  private:
@@ -33,7 +34,8 @@ class DiskUse {
     Directory directory;
     std::uint64_t device = 0;
     std::uint64_t at_start = 0;
-    std::uint64_t taken_then = 0;  // from its file system, at the last Measure()
+    std::uint64_t taken_at_start = 0;  // from its file system
+    std::uint64_t taken_then = 0;      // from its file system, at the last Measure()
   };
   std::uint64_t Private() const;
   void Rebase();

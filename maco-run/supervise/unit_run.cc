@@ -2,7 +2,6 @@
 // Contract: maco-run/supervise/unit_run.h.
 #include "maco-run/supervise/unit_run.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -60,14 +59,16 @@ bool ShownOnTerminal(const Streams& streams, int fd) {
 }
 
 // Of a process that waits at the gate.
-pid_t ParentOf(pid_t target) {
-  const UniqueFd fd(
-      open(("/proc/" + std::to_string(target) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  const auto text = fd.valid() ? ReadAll(fd.get(), 65536) : Fail(Code::kIo, "");
-  const auto fields = text ? ParseStatus(*text) : Fail(Code::kIo, "");
-  const auto parent =
-      fields && fields->contains("PPid") ? ParseUint(fields->at("PPid")) : std::nullopt;
-  return parent ? static_cast<pid_t>(*parent) : target;
+Result<pid_t> ParentOf(pid_t target) {
+  std::string text;
+  MACO_ASSIGN(text, ReadPath("/proc/" + std::to_string(target) + "/status", 65536));
+  StatusFields fields;
+  MACO_ASSIGN(fields, ParseStatus(text));
+  const auto parent = ParseUint(fields["PPid"]);
+  if (!parent || *parent == 0) {
+    return Fail(Code::kRefused, "the process at the gate has no parent that we can see");
+  }
+  return static_cast<pid_t>(*parent);
 }
 
 void SignalGroup(pid_t target, int signal_number) {
@@ -213,7 +214,9 @@ Result<AtGate> UnitRun::AwaitGate() {
       bool complete = false;
       MACO_ASSIGN(complete, TakeGatePacket(gate));
       if (complete) {
-        MACO_ASSIGN(gate.init, OpenPidfd(ParentOf(gate.sender)));
+        pid_t init = 0;
+        MACO_ASSIGN(init, ParentOf(gate.sender));
+        MACO_ASSIGN(gate.init, OpenPidfd(init));
         return gate;
       }
       if (control_.valid()) {

@@ -308,3 +308,14 @@ test_workspace_path_that_is_not_utf() {
     run -- true
     expect_status 0
 }
+
+# What cannot be looked into counts as what the file system has lost.
+test_disk_limit_of_closed_directories() {
+    new_repo
+    run --profile offline-write --write . --disk 8m --timeout 60 -- sh -c '
+        mkdir closed; exec 7>closed/big; chmod 0 closed; head -c 25165824 /dev/zero >&7; exec 7>&-; sleep 50'
+    chmod 700 closed
+    expect_status 137
+    expect .outcome.ended_by 'disk limit'
+    expect_nothing_left
+}
