@@ -12,6 +12,7 @@
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/os/mountinfo.h"
+#include "libcommon/state/run_event.h"
 #include "maco-run/record/judge.h"
 #include "maco-run/record/observations.h"
 #include "maco-run/record/outcome.h"
@@ -41,6 +42,23 @@ Json StreamMember(OutputPump& pump) {
 bool IsProtected(const RunSpec& spec, const std::string& path) {
   return std::ranges::any_of(spec.read_only_inside,
                              [&](const auto& other) { return PathIsWithin(path, other.path); });
+}
+
+// The command for people who must find out what an uncertain run did; cut if it is long.
+Json BoundedCommand(const Json& requested) {
+  constexpr std::size_t kMaxBytes = 8192;
+  Json out = Json::array();
+  std::size_t bytes = 0;
+  for (const auto& word : requested.value("command", Json::array())) {
+    const std::string text = word.is_string() ? word.get<std::string>() : word.dump();
+    bytes += text.size();
+    if (bytes > kMaxBytes) {
+      out.push_back("...");
+      break;
+    }
+    out.push_back(word);
+  }
+  return out;
 }
 
 Result<std::string> CanonicalDigest(const Json& value) {
@@ -144,7 +162,8 @@ Result<void> ConfinedRun::Plan() {
   std::string digest;
   MACO_ASSIGN(digest, CanonicalDigest(evidence_["requested"]));
   std::uint64_t sequence = 0;
-  MACO_ASSIGN(sequence, store_.Append({{"event", "run_planned"},
+  MACO_ASSIGN(sequence, store_.Append({{"event", kRunPlanned},
+                                       {"command", BoundedCommand(evidence_["requested"])},
                                        {"profile", ProfileName(spec_.profile)},
                                        {"unit", spec_.unit},
                                        {"requested_sha256", digest}}));
@@ -191,7 +210,7 @@ Result<void> ConfinedRun::Release(UnitRun& unit) {
   MACO_ASSIGN(digest, CanonicalDigest(evidence_["observations"]));
   std::uint64_t sequence = 0;
   MACO_ASSIGN(sequence,
-              store_.Append({{"event", "command_started"},
+              store_.Append({{"event", kCommandStarted},
                              {"invocation_id", evidence_["observations"]["unit"]["invocation_id"]},
                              {"observations_sha256", digest}}));
   Observe("release") = {{"started_record", sequence}};
@@ -252,7 +271,10 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
   evidence_["reasons"] = reasons;
   evidence_["publishable"] = reasons.empty();
   // From here on an error must not look as if the target had not run.
-  const auto evidence = Record(FactsProven(reasons) ? "command_completed" : "command_unproven");
+  Json event = {{"event", FactsProven(reasons) ? kCommandCompleted : kCommandUnproven},
+                {"exit_status", OutcomeStatus(end)}};
+  BindWorktree(event);
+  const auto evidence = Record(std::move(event));
   if (!evidence) {
     ::maco::Report(kTool, evidence.error());
     return kExitUnproven;
@@ -274,15 +296,27 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
   return status;
 }
 
+// JRN-05: a step is bound to the state that it left. Without one it is never taken for done.
+void ConfinedRun::BindWorktree(Json& event) const {
+  if (!spec_.bound_worktree) {
+    return;
+  }
+  if (auto state = CaptureWorktree(*spec_.bound_worktree)) {
+    event["worktree"] = *std::move(state);
+  } else {
+    Note(kTool, "the state of the worktree is not recorded: " + Describe(state.error()));
+  }
+}
+
 // Signs and stores the evidence, then the journal's last event. Returns the signed text.
-Result<std::string> ConfinedRun::Record(const char* event) {
+Result<std::string> ConfinedRun::Record(Json event) {
   timings_.Mark("concluded");
   evidence_["measurements"]["timings_us"] = timings_.ToJson();
   std::string text;
   MACO_ASSIGN(text, store_.WriteEvidence(state_, evidence_));
-  MACO_TRY(store_.Append({{"event", event},
-                          {"evidence_sha256", ToHex(Sha256(AsBytes(text)))},
-                          {"publishable", evidence_["publishable"]}}));
+  event["evidence_sha256"] = ToHex(Sha256(AsBytes(text)));
+  event["publishable"] = evidence_["publishable"];
+  MACO_TRY(store_.Append(std::move(event)));
   MACO_TRY(store_.Close());
   return text;
 }
@@ -316,7 +350,7 @@ Error ConfinedRun::Refuse(Error error) {
   if (!evidence_.contains("reasons")) {
     evidence_["reasons"] = Json::array({EscapeControl(error.message)});
   }
-  const auto evidence = Record("run_refused");
+  const auto evidence = Record({{"event", kRunRefused}});
   const auto delivered = evidence ? Deliver(*evidence) : Fail(evidence.error());
   if (!delivered) {
     ::maco::Report(kTool, delivered.error());

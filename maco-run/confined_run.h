@@ -46,7 +46,8 @@ class ConfinedRun {
   Result<void> Release(UnitRun& unit);
   int Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
   void ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
-  Result<std::string> Record(const char* event);
+  Result<std::string> Record(Json event);
+  void BindWorktree(Json& event) const;
   Result<void> Deliver(const std::string& evidence) const;
   int ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) const;
   Error Refuse(Error error);

@@ -2,11 +2,11 @@
 // Contract: maco-run/leftovers.h.
 #include "maco-run/leftovers.h"
 
-#include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/report.h"
 #include "libcommon/log/log_reader.h"
 #include "libcommon/os/ofd_lock.h"
+#include "libcommon/state/run_sight.h"
 #include "maco-run/record/run_store.h"
 #include "maco-run/spec/run_spec.h"
 
@@ -15,31 +15,6 @@ namespace {
 
 constexpr char kTool[] = "maco-run";
 constexpr std::size_t kMaxLive = 10000;
-constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20U;
-
-// The name of the run's last event, "" if there is none.
-Result<std::string> LastEvent(const StateRoot& state, UniqueFd journal, const std::string& id) {
-  auto reader = LogReader::FromFd(std::move(journal), state.key(), {state.repository_id(), id});
-  if (!reader) {
-    return Fail(std::move(reader).error());
-  }
-  std::string name;
-  for (;;) {
-    std::optional<LogEntry> entry;
-    MACO_ASSIGN(entry, reader->Next());
-    if (!entry) {
-      return name;
-    }
-    Json event;
-    MACO_ASSIGN(event, ParseJson(AsText(entry->payload), kMaxEventBytes));
-    const auto found = event.is_object() ? event.find("event") : event.end();
-    if (found == event.end() || !found->is_string()) {
-      return Fail(Code::kCorrupt, "its journal holds a record that is no event",
-                  "see 'git maco status'");
-    }
-    name = found->get<std::string>();
-  }
-}
 
 // Returns whether the entry can go.
 Result<bool> CleanRun(const StateRoot& state, UserManager& manager, const std::string& id) {
@@ -63,9 +38,11 @@ Result<bool> CleanRun(const StateRoot& state, UserManager& manager, const std::s
     Note(kTool, "ended the unit of run " + id + ", whose maco-run was killed");
   }
   AliasLinks::RemoveLeftover(id);
-  std::string last;
-  MACO_ASSIGN(last, LastEvent(state, *std::move(journal), id));
-  if (last == "command_started") {
+  const RunSight sight = LookAtRun(state, id);
+  if (sight.error) {
+    return Fail(*sight.error);
+  }
+  if (Conclude(sight).kind == RunKind::kUncertain) {
     Note(kTool,
          "run " + id +
              " was cut short after its start: its outcome is uncertain; see 'git maco status'");

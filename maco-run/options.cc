@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "libcommon/base/text.h"
+#include "libcommon/state/journals.h"
 
 namespace maco::run {
 namespace {
@@ -24,6 +25,9 @@ cxxopts::Options Table() {
       ("write", "", list())          //
       ("env", "", list())            //
       ("pass-env", "", list())       //
+      ("run", "", text())            //
+      ("step", "", text())           //
+      ("validation", "")             //
       ("result", "", text())("json", "")("raw", "")("evidence-fd", "", text());
   for (const auto& info : AllLimits()) {
     table.add_options()(info.option, "", text());
@@ -64,6 +68,27 @@ Result<void> TakeVariables(const cxxopts::ParseResult& parsed, Request& request)
   return {};
 }
 
+Result<void> TakeStep(const cxxopts::ParseResult& parsed, Options& options) {
+  const bool named = parsed.count("run") != 0;
+  if (named != (parsed.count("step") != 0)) {
+    return Fail(Code::kUsage, "--run and --step need each other");
+  }
+  options.validation = parsed.count("validation") != 0;
+  if (!named) {
+    return options.validation ? Fail(Code::kUsage, "--validation needs --run and --step")
+                              : Result<void>();
+  }
+  options.run_name = parsed["run"].as<std::string>();
+  options.step_name = parsed["step"].as<std::string>();
+  for (const auto& name : {options.run_name, options.step_name}) {
+    if (!IsPlainName(name)) {
+      return Fail(Code::kUsage, "'" + name + "' cannot name a run or a step",
+                  "use 1 to 64 letters, digits, '.', '_' and '-'");
+    }
+  }
+  return {};
+}
+
 Result<Options> Take(const cxxopts::ParseResult& parsed) {
   Options options;
   if (parsed.count("help") != 0 || parsed.count("version") != 0) {
@@ -94,6 +119,7 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
   if (options.json && parsed.count("evidence-fd") != 0) {
     return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
   }
+  MACO_TRY(TakeStep(parsed, options));
   if (parsed.count("result-limit") != 0 && parsed.count("result") == 0) {
     return Fail(Code::kUsage, "--result-limit needs --result");
   }
@@ -143,6 +169,7 @@ std::string Usage() {
          "                [--memory BYTES] [--tasks N] [--cpu PERCENT] [--nofile N]\n"
          "                [--fsize BYTES] [--tmp BYTES] [--disk BYTES] [--timeout SECONDS]\n"
          "                [--output-limit BYTES] [--scan-entries N]\n"
+         "                [--run NAME --step NAME [--validation]]\n"
          "                [--result FILE] [--result-limit BYTES]\n"
          "                [--raw] [--json | --evidence-fd FD] -- COMMAND [ARGUMENT]...\n"
          "       maco-run -h | --version\n";

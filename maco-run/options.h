@@ -19,6 +19,9 @@ struct Options {
   bool json = false;        // stdout is the evidence document alone
   int evidence_fd = -1;     // where the evidence goes besides the store
   std::string result_file;  // where the result goes
+  std::string run_name;     // with step_name: the script's run that this is a step of
+  std::string step_name;
+  bool validation = false;  // the step is done each time
 };
 
 Result<Options> ParseOptions(int argc, const char* const* argv);

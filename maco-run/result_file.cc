@@ -2,10 +2,19 @@
 // Contract: maco-run/result_file.h.
 #include "maco-run/result_file.h"
 
+#include <fcntl.h>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/text.h"
 #include "libcommon/os/atomic_file.h"
 #include "libcommon/os/bounded_read.h"
 
 namespace maco::run {
+namespace {
+
+constexpr std::size_t kMaxResultBytes = std::size_t{1} << 32U;
+
+}  // namespace
 
 Result<ResultPlace> FindResultPlace(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -21,6 +30,41 @@ Result<ResultPlace> FindResultPlace(const std::string& path) {
                 "remove it, or name another file");
   }
   return place;
+}
+
+Result<void> RestoreResult(const StateRoot& state, const std::string& run_id,
+                           const std::string& evidence, const std::string& path) {
+  Json document;
+  MACO_ASSIGN(document, ParseJson(evidence, kMaxJsonBytes));
+  const Json outcome = document.value("outcome", Json::object());
+  const std::string digest = outcome.value("result_sha256", "");
+  if (digest.empty()) {
+    return Fail(Code::kNotFound, "run " + run_id + " kept no result", "run it without --result");
+  }
+  UniqueFd fd;
+  MACO_ASSIGN(
+      fd, state.dir().OpenFile("runs/" + run_id + "/incoming/" + "result", O_RDONLY | O_NONBLOCK));
+  Bytes bytes;
+  MACO_ASSIGN(bytes, ReadAllAt(fd.get(), kMaxResultBytes));
+  if (ToHex(Sha256(bytes)) != digest) {
+    return Fail(Code::kCorrupt,
+                "the kept result of run " + run_id + " is not what its evidence says",
+                "git maco journal verify run/" + run_id);
+  }
+  auto place = FindResultPlace(path);
+  if (!place && place.error().code == Code::kExists) {
+    const auto there = ReadPath(path, kMaxResultBytes);
+    return there && ToHex(Sha256(AsBytes(*there))) == digest ? Result<void>() : Fail(place.error());
+  }
+  if (!place) {
+    return Fail(std::move(place).error());
+  }
+  auto file = AtomicFile::Create(place->directory, place->name);
+  if (!file) {
+    return Fail(std::move(file).error());
+  }
+  MACO_TRY(WriteAll(file->fd(), bytes));
+  return file->CommitNew();
 }
 
 Json DescribeResultFile(const RunStore& store, std::uint64_t limit) {

@@ -14,6 +14,11 @@ namespace maco::run {
 // The path must be new, in a directory that exists. Errors: kExists, kNotFound, kInvalid.
 Result<ResultPlace> FindResultPlace(const std::string& path);
 
+// Puts the kept result of a run that is over where the caller wants it; the same bytes may be there
+// already. Errors: kExists (others are), kCorrupt (it is not what `evidence` says), kNotFound, kIo.
+Result<void> RestoreResult(const StateRoot& state, const std::string& run_id,
+                           const std::string& evidence, const std::string& path);
+
 // What became of the result file, for the evidence. `limit` is in bytes.
 Json DescribeResultFile(const RunStore& store, std::uint64_t limit);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/report.h"
@@ -17,6 +18,7 @@
 #include "maco-run/record/run_store.h"
 #include "maco-run/result_file.h"
 #include "maco-run/spec/environment.h"
+#include "maco-run/step.h"
 #include "maco-run/supervise/signals.h"
 #include "maco-run/surroundings.h"
 
@@ -67,6 +69,23 @@ Result<void> HoldDirectoriesAbove(const std::string& path, RunSpec& spec) {
   return {};
 }
 
+// The trees whose state a step is bound to; where its result is saved does not count.
+WorktreePlace BoundWorktree(const RunSpec& spec, const Surroundings& surroundings,
+                            const Options& options) {
+  WorktreePlace place{surroundings.git_dir, surroundings.worktree, {}, {}};
+  for (const auto& root : spec.roots) {
+    if (root.scan) {
+      place.roots.push_back(root.path);
+    }
+  }
+  if (options.request.with_result) {
+    place.excluded = options.result_file.starts_with('/')
+                         ? options.result_file
+                         : surroundings.current_directory + "/" + options.result_file;
+  }
+  return place;
+}
+
 }  // namespace
 
 Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
@@ -93,19 +112,37 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   MACO_ASSIGN(surroundings, FindSurroundings());
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(surroundings.common_dir));
-  auto state = StateRoot::Open(common_dir);
+  auto state = StateRoot::Open(common_dir, IfMoved::kRefuse, Access::kWrite);
   if (!state) {
     return Fail(std::move(state).error());
   }
   MACO_TRY(CleanLeftovers(*state, *manager));
   ResultPlace result_place;
-  if (options.request.with_result) {
+  const bool is_step = !options.step_name.empty();
+  if (options.request.with_result && !is_step) {
     MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
   }
   Request request = options.request;
   MACO_ASSIGN(request.limits, LimitsOf(options));
   RunSpec spec;
   MACO_ASSIGN(spec, ResolveRun(request, surroundings));
+  std::optional<Step> step;
+  if (is_step) {
+    spec.bound_worktree = BoundWorktree(spec, surroundings, options);
+    auto opened = Step::Open(*state, options);
+    if (!opened) {
+      return Fail(std::move(opened).error());
+    }
+    std::optional<std::string> done_by;
+    MACO_ASSIGN(done_by, opened->Decide(*state, spec));
+    if (done_by) {
+      return DeliverDoneStep(*state, options, *done_by);
+    }
+    step.emplace(*std::move(opened));
+    if (options.request.with_result) {
+      MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
+    }
+  }
   spec.result_place = std::move(result_place);
   spec.common_dir = std::move(common_dir);
   timings.Mark("resolved");
@@ -126,6 +163,12 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (!links) {
     MACO_TRY(store->Close());
     return Fail(std::move(links).error());
+  }
+  if (step) {
+    if (auto planned = step->Plan(spec.id); !planned) {
+      MACO_TRY(store->Close());
+      return Fail(std::move(planned).error());
+    }
   }
   if (options.request.with_result) {
     spec.binds.push_back({store->result_path(), kResultPath, false, false});

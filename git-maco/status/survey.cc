@@ -20,6 +20,7 @@ constexpr std::pair<const char*, const char*> kEvents[] = {
     {"none", "without an event"},     {"run_planned", "planned"},
     {"command_started", "started"},   {"command_completed", "completed"},
     {"command_unproven", "unproven"}, {"run_refused", "refused"},
+    {"run_resolved", "resolved"},
 };
 
 bool IsKnown(const std::string& event) {

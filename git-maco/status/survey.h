@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "git-maco/status/run_sight.h"
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
+#include "libcommon/state/run_sight.h"
 
 namespace maco::status {
 

@@ -56,7 +56,7 @@ Result<void> CheckImage(const Image& image, std::size_t size) {
     return Fail(Code::kUnsupported, "the key of this repository was made by a newer git-maco",
                 "upgrade git-maco");
   }
-  if (version != kVersion || header.U32() != 0) {
+  if (version != kVersion) {
     return Fail(Damaged("wrong header"));
   }
   const Digest expected = image.ExpectedCheck();
@@ -66,15 +66,41 @@ Result<void> CheckImage(const Image& image, std::size_t size) {
   return {};
 }
 
-void FillImage(Image& image, const Key& key) {
+std::uint32_t EpochOf(const Image& image) {
+  constexpr std::size_t kEpochOffset = 12;
+  return ByteReader(std::span(image.bytes).subspan<kEpochOffset>()).U32();
+}
+
+void FillImage(Image& image, const EpochKey& key) {
   ByteWriter header;
   header.Raw(AsBytes(kMagic));
   header.U32(kVersion);
-  header.U32(0);
+  header.U32(key.epoch);
   auto out = std::ranges::copy(header.bytes(), image.bytes.begin()).out;
-  out = std::ranges::copy(key.bytes(), out).out;
+  out = std::ranges::copy(key.key.bytes(), out).out;
   const Digest check = image.ExpectedCheck();
   std::ranges::copy(std::span(check).first<kCheckBytes>(), out);
+}
+
+Result<EpochKey> NewKey(std::uint32_t epoch) {
+  MACO_TRY(ForbidDumping());
+  auto key = Key::Random();
+  if (!key) {
+    return Fail(std::move(key).error());
+  }
+  return EpochKey{epoch, *std::move(key)};
+}
+
+Result<void> WriteImage(const Directory& state_root, const std::string& name, const EpochKey& key,
+                        bool must_be_new) {
+  Image image;
+  FillImage(image, key);
+  auto file = AtomicFile::Create(state_root, name);
+  if (!file) {
+    return Fail(std::move(file).error());
+  }
+  MACO_TRY(WriteAll(file->fd(), std::span(image.bytes).first<kFileBytes>()));
+  return must_be_new ? file->CommitNew() : file->Commit();
 }
 
 }  // namespace
@@ -86,35 +112,51 @@ Result<void> ForbidDumping() {
   return {};
 }
 
-Result<Key> LoadKeyFile(const Directory& state_root) {
+std::string RetiredKeyName(std::uint32_t epoch) {
+  return std::string(kKeyFileName) + "." + std::to_string(epoch);
+}
+
+Result<EpochKey> LoadKeyFile(const Directory& state_root, const std::string& name) {
   MACO_TRY(ForbidDumping());
   UniqueFd fd;
   // Non-blocking, so that a FIFO put there by someone else cannot hold us before it is refused.
-  MACO_ASSIGN(fd, state_root.OpenFile(kKeyFileName, O_RDONLY | O_NONBLOCK));
+  MACO_ASSIGN(fd, state_root.OpenFile(name, O_RDONLY | O_NONBLOCK));
   FileIdentity identity;
   MACO_ASSIGN(identity, IdentityOf(fd.get()));
-  MACO_TRY(RequirePrivateFile(identity, "maco/key"));
+  MACO_TRY(RequirePrivateFile(identity, "maco/" + name));
   Image image;
   std::size_t size = 0;
   MACO_ASSIGN(size, PreadFull(fd.get(), image.bytes, 0));
   MACO_TRY(CheckImage(image, size));
-  return Key::FromBytes(image.Key());
+  auto key = Key::FromBytes(image.Key());
+  if (!key) {
+    return Fail(std::move(key).error());
+  }
+  return EpochKey{EpochOf(image), *std::move(key)};
 }
 
-Result<Key> CreateKeyFile(const Directory& state_root) {
-  MACO_TRY(ForbidDumping());
-  auto key = Key::Random();
-  if (!key) {
-    return key;
+Result<EpochKey> CreateKeyFile(const Directory& state_root) {
+  auto key = NewKey(0);
+  if (key) {
+    MACO_TRY(WriteImage(state_root, kKeyFileName, *key, true));
   }
-  Image image;
-  FillImage(image, *key);
-  auto file = AtomicFile::Create(state_root, kKeyFileName);
-  if (!file) {
-    return Fail(std::move(file).error());
+  return key;
+}
+
+Result<void> RetireKeyFile(const Directory& state_root, const EpochKey& key) {
+  const std::string name = RetiredKeyName(key.epoch);
+  const auto kept = LoadKeyFile(state_root, name);
+  if (kept && kept->epoch == key.epoch && std::ranges::equal(kept->key.bytes(), key.key.bytes())) {
+    return {};
   }
-  MACO_TRY(WriteAll(file->fd(), std::span(image.bytes).first<kFileBytes>()));
-  MACO_TRY(file->CommitNew());
+  return WriteImage(state_root, name, key, true);
+}
+
+Result<EpochKey> CreateNextKeyFile(const Directory& state_root, std::uint32_t epoch) {
+  auto key = NewKey(epoch);
+  if (key) {
+    MACO_TRY(WriteImage(state_root, kNextKeyFileName, *key, true));
+  }
   return key;
 }
 

@@ -17,8 +17,10 @@ namespace maco {
 namespace {
 
 constexpr char kLockName[] = "lock";  // serializes creation and rebinding
+constexpr char kUseName[] = "use";    // shared by who writes state, exclusive for a rekey
 constexpr char kTemporaryPrefix[] = ".tmp-";
 constexpr std::size_t kMaxNames = 4096;
+constexpr std::uint32_t kMaxEpochs = 1000;
 
 Error NotInitialized() {
   return MakeError(Code::kNotFound, "this repository has no maco state", "run 'git maco init'");
@@ -78,6 +80,39 @@ Result<UniqueFd> LockRoot(const Directory& dir) {
   return fd;
 }
 
+Result<UniqueFd> OpenUse(const Directory& dir) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, dir.OpenFile(kUseName, O_RDWR | O_CREAT | O_NONBLOCK, 0600));
+  FileIdentity identity;
+  MACO_ASSIGN(identity, IdentityOf(fd.get()));
+  MACO_TRY(RequirePrivateFile(identity, "maco/use"));
+  return fd;
+}
+
+Result<UniqueFd> HoldUse(const Directory& dir) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, OpenUse(dir));
+  if (auto held = OfdLock::TryLockShared(fd.get()); !held) {
+    return Fail(held.error().code == Code::kBusy
+                    ? MakeError(Code::kBusy, "this repository is being given a new key",
+                                "try again in a moment")
+                    : std::move(held).error());
+  }
+  return fd;
+}
+
+Result<UniqueFd> ExcludeUse(const Directory& dir) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, OpenUse(dir));
+  if (auto held = OfdLock::TryLock(fd.get()); !held) {
+    return Fail(held.error().code == Code::kBusy
+                    ? MakeError(Code::kBusy, "a run or another maco command writes state now",
+                                "wait until it is over; see 'git maco status'")
+                    : std::move(held).error());
+  }
+  return fd;
+}
+
 // Removes temporaries of a creation that was cut short; they may hold a key that was never used.
 // The lock is held, so no one is writing them.
 Result<void> RemoveTemporaries(const Directory& dir) {
@@ -96,8 +131,8 @@ Result<bool> HoldsState(const Directory& dir) {
   std::vector<std::string> names;
   MACO_ASSIGN(names, dir.List(kMaxNames));
   return std::ranges::any_of(names, [](const std::string& name) {
-    return name != kLockName && name != kKeyFileName && name != kRepositoryFileName &&
-           !name.starts_with(kTemporaryPrefix);
+    return name != kLockName && name != kUseName && name != kKeyFileName &&
+           name != kRepositoryFileName && !name.starts_with(kTemporaryPrefix);
   });
 }
 
@@ -128,21 +163,105 @@ Result<void> CompleteRoot(const Directory& common_dir, const Directory& dir) {
   MACO_ASSIGN(place, ObservePlace(common_dir));
   RepositoryIdentity identity;
   MACO_ASSIGN(identity, NewIdentity(std::move(place)));
-  return WriteIdentityFile(dir, identity, *key);
+  return WriteIdentityFile(dir, identity, key->key);
+}
+
+// Keys of past epochs are needed only for old journals: what is wrong with one is told when it is
+// asked for.
+std::vector<Result<EpochKey>> LoadRetiredKeys(const Directory& dir, std::uint32_t epoch) {
+  std::vector<Result<EpochKey>> keys;
+  for (std::uint32_t past = 0; past < std::min(epoch, kMaxEpochs); ++past) {
+    auto key = LoadKeyFile(dir, RetiredKeyName(past));
+    if (key && key->epoch != past) {
+      key = Fail(Code::kCorrupt, "'maco/" + RetiredKeyName(past) + "' is the key of another epoch");
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+// An identity that its key does not verify, but the key before it does: a rekey was cut short
+// after the new key had come into force.
+Error ExplainIdentity(Error error, const Directory& dir, const EpochKey& key,
+                      std::string_view text) {
+  if (error.code == Code::kCorrupt && key.epoch > 0) {
+    const auto before = LoadKeyFile(dir, RetiredKeyName(key.epoch - 1));
+    if (before && DecodeIdentity(text, before->key)) {
+      return MakeError(Code::kCorrupt, "a rekey of this repository was cut short",
+                       "run 'git maco journal rekey' again");
+    }
+  }
+  return error;
+}
+
+// Completes a rekey whose new key is in force; discards one whose new key is not. Returns whether
+// one was completed.
+Result<bool> SettleRekey(const Directory& dir) {
+  if (auto gone = dir.Unlink(kNextKeyFileName); !gone && gone.error().code != Code::kNotFound) {
+    return Fail(std::move(gone).error());
+  }
+  auto key = LoadKeyFile(dir);
+  if (!key) {
+    return Fail(std::move(key).error());
+  }
+  std::string text;
+  MACO_ASSIGN(text, ReadIdentityFile(dir));
+  if (key->epoch == 0 || DecodeIdentity(text, key->key)) {
+    return false;
+  }
+  auto before = LoadKeyFile(dir, RetiredKeyName(key->epoch - 1));
+  if (!before) {
+    return Fail(std::move(before).error());
+  }
+  RepositoryIdentity identity;
+  MACO_ASSIGN(identity, DecodeIdentity(text, before->key));
+  MACO_TRY(WriteIdentityFile(dir, identity, key->key));
+  return true;
 }
 
 }  // namespace
 
-StateRoot::StateRoot(Directory dir, Key key, RepositoryIdentity identity, RepositoryPlace observed)
+StateRoot::StateRoot(Directory dir, EpochKey key, RepositoryIdentity identity,
+                     RepositoryPlace observed)
     : dir_(std::move(dir)),
       key_(std::move(key)),
       identity_(std::move(identity)),
-      observed_(std::move(observed)) {}
+      observed_(std::move(observed)) {
+  retired_ = LoadRetiredKeys(dir_, key_.epoch);
+}
 
-Result<StateRoot> StateRoot::Open(const Directory& common_dir, IfMoved if_moved) {
+Result<const Key*> StateRoot::KeyOf(std::uint32_t epoch) const {
+  if (epoch == key_.epoch) {
+    return &key_.key;
+  }
+  if (epoch >= retired_.size()) {
+    return Fail(Code::kCorrupt, "there is no key of epoch " + std::to_string(epoch),
+                "restore the state root from one backup");
+  }
+  const auto& key = retired_[epoch];
+  if (key) {
+    return &key->key;
+  }
+  if (key.error().code == Code::kNotFound) {
+    return Fail(Incomplete(RetiredKeyName(epoch)));
+  }
+  return Fail(key.error());
+}
+
+Result<StateRoot> StateRoot::Open(const Directory& common_dir, IfMoved if_moved, Access access) {
   MACO_TRY(ForbidDumping());
   Directory dir;
   MACO_ASSIGN(dir, OpenRoot(common_dir));
+  UniqueFd use;
+  if (access == Access::kWrite) {
+    // Before the key is read: from here on it stays the key.
+    bool fresh = false;
+    MACO_ASSIGN(fresh, Missing(common_dir));
+    if (fresh) {
+      return Fail(NotInitialized());
+    }
+    MACO_ASSIGN(use, HoldUse(dir));
+  }
   auto key = LoadKeyFile(dir);
   auto text = ReadIdentityFile(dir);
   const auto missing = [](const auto& result) {
@@ -166,13 +285,19 @@ Result<StateRoot> StateRoot::Open(const Directory& common_dir, IfMoved if_moved)
     return Fail(std::move(text).error());
   }
   RepositoryIdentity identity;
-  MACO_ASSIGN(identity, DecodeIdentity(*text, *key));
+  if (auto decoded = DecodeIdentity(*text, key->key)) {
+    identity = *std::move(decoded);
+  } else {
+    return Fail(ExplainIdentity(std::move(decoded).error(), dir, *key, *text));
+  }
   RepositoryPlace observed;
   MACO_ASSIGN(observed, ObservePlace(common_dir));
   if (if_moved == IfMoved::kRefuse && !observed.SamePlace(identity.place)) {
     return Fail(Moved(identity.place));
   }
-  return StateRoot(std::move(dir), *std::move(key), std::move(identity), std::move(observed));
+  StateRoot root(std::move(dir), *std::move(key), std::move(identity), std::move(observed));
+  root.use_ = std::move(use);
+  return root;
 }
 
 Result<StateRoot> StateRoot::Initialize(const Directory& common_dir) {
@@ -204,6 +329,43 @@ Result<StateRoot> StateRoot::Rebind(const Directory& common_dir) {
     identity.previous = std::exchange(identity.place, root->observed());
     ++identity.rebinds;
     MACO_TRY(WriteIdentityFile(dir, identity, root->key()));
+  }
+  return Open(common_dir);
+}
+
+Result<StateRoot> StateRoot::Rekey(const Directory& common_dir, const SealFunction& seal) {
+  MACO_TRY(ForbidDumping());
+  Directory dir;
+  MACO_ASSIGN(dir, OpenRoot(common_dir));
+  {
+    UniqueFd lock;
+    MACO_ASSIGN(lock, LockRoot(dir));
+    UniqueFd use;
+    MACO_ASSIGN(use, ExcludeUse(dir));
+    bool completed = false;
+    MACO_ASSIGN(completed, SettleRekey(dir));
+    if (completed) {
+      return Open(common_dir);
+    }
+    auto root = Open(common_dir);
+    if (!root) {
+      return root;
+    }
+    if (root->epoch() + 1 >= kMaxEpochs) {
+      return Fail(Code::kLimit, "this repository has had " + std::to_string(kMaxEpochs) + " keys");
+    }
+    MACO_TRY(RetireKeyFile(dir, root->key_));
+    auto next = CreateNextKeyFile(dir, root->epoch() + 1);
+    if (!next) {
+      return Fail(std::move(next).error());
+    }
+    if (auto sealed = seal(*root, *next); !sealed) {
+      [[maybe_unused]] const auto gone = dir.Unlink(kNextKeyFileName);
+      return Fail(std::move(sealed).error());
+    }
+    MACO_TRY(dir.Rename(kNextKeyFileName, kKeyFileName));  // from here on it is in force
+    MACO_TRY(dir.Sync());
+    MACO_TRY(WriteIdentityFile(dir, root->identity(), next->key));
   }
   return Open(common_dir);
 }

@@ -18,6 +18,7 @@ constexpr char kHeaderDomain[] = "maco.log.header/1";
 constexpr char kHeadDomain[] = "maco.log.head/1";
 constexpr char kRecordDomain[] = "maco.log.record/1";
 constexpr std::size_t kHeaderMacOffset = kLogBlockBytes - sizeof(Mac);
+constexpr std::size_t kEpochOffset = kHeaderMacOffset - sizeof(std::uint32_t);
 constexpr std::size_t kHeadMacOffset = kHeadBytes - sizeof(Mac);
 
 Mac TakeMac(ByteReader& reader) {
@@ -52,6 +53,7 @@ struct HeaderFields {
   LogId log_id{};
   std::string repository_id;
   std::string object_id;
+  std::uint32_t epoch = 0;
 };
 
 Result<HeaderFields> ParseHeader(const LogBlock& header) {
@@ -75,9 +77,10 @@ Result<HeaderFields> ParseHeader(const LogBlock& header) {
   const std::size_t object_bytes = reader.U16();
   fields.repository_id = AsText(reader.Raw(repository_bytes));
   fields.object_id = AsText(reader.Raw(object_bytes));
-  if (!reader.ok()) {
+  if (!reader.ok() || reader.remaining() < kLogBlockBytes - kEpochOffset) {
     return Fail(BadHeader("wrong lengths"));
   }
+  fields.epoch = ByteReader(std::span(header).subspan<kEpochOffset>()).U32();
   return fields;
 }
 
@@ -100,6 +103,12 @@ Result<LogCodec> LogCodec::Make(const Key& repository_key, const LogIdentity& id
   return LogCodec(repository_key.Subkey(kKeyDomain), identity, log_id);
 }
 
+Result<std::uint32_t> LogCodec::EpochOf(const LogBlock& header) {
+  HeaderFields fields;
+  MACO_ASSIGN(fields, ParseHeader(header));
+  return fields.epoch;
+}
+
 Result<LogCodec> LogCodec::ForNewLog(const Key& repository_key, const LogIdentity& identity,
                                      const LogId& log_id) {
   return Make(repository_key, identity, log_id);
@@ -114,6 +123,9 @@ Result<LogCodec> LogCodec::FromHeader(const LogBlock& header, const Key& reposit
   }
   if (fields.object_id != identity.object_id) {
     return Fail(BadHeader("it belongs to another object"));
+  }
+  if (fields.epoch != identity.epoch) {
+    return Fail(BadHeader("a key of another epoch made it"));
   }
   auto codec = Make(repository_key, identity, fields.log_id);
   if (!codec) {
@@ -143,6 +155,9 @@ void LogCodec::FillHeader() {
   out.Raw(AsBytes(identity_.repository_id));
   out.Raw(AsBytes(identity_.object_id));
   std::ranges::copy(out.bytes(), header_.begin());
+  ByteWriter epoch;
+  epoch.U32(identity_.epoch);
+  std::ranges::copy(epoch.bytes(), std::span(header_).subspan<kEpochOffset>().begin());
   header_mac_ = ComputeMac(key_, kHeaderDomain, {std::span(header_).first<kHeaderMacOffset>()});
   std::ranges::copy(header_mac_, std::span(header_).subspan<kHeaderMacOffset>().begin());
 }

@@ -26,6 +26,10 @@ class LogCodec {
   static Result<LogCodec> FromHeader(const LogBlock& header, const Key& repository_key,
                                      const LogIdentity& identity);
 
+  // The epoch that a header claims, before its MAC is checked: which key to check it with.
+  // Errors: kCorrupt, kUnsupported.
+  static Result<std::uint32_t> EpochOf(const LogBlock& header);
+
   const LogBlock& header() const { return header_; }
   const Mac& header_mac() const { return header_mac_; }
 

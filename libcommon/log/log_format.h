@@ -13,7 +13,8 @@ namespace maco {
 // What a log belongs to. Both texts are covered by every MAC in it.
 struct LogIdentity {
   std::string repository_id;  // 1 to 64 bytes
-  std::string object_id;      // 1 to 255 bytes, as "run/<id>"
+  std::string object_id;      // 1 to 255 bytes, as "steps/<name>"
+  std::uint32_t epoch = 0;    // of the repository's key that authenticates it
 };
 
 using LogId = std::array<std::uint8_t, 16>;

@@ -63,6 +63,16 @@ Result<UniqueFd> OpenLogFile(const Directory& directory, const std::string& name
   return fd;
 }
 
+Result<std::uint32_t> EpochOfLog(int fd) {
+  LogBlock header{};
+  std::size_t got = 0;
+  MACO_ASSIGN(got, PreadFull(fd, header, 0));
+  if (got < header.size()) {
+    return Fail(Code::kCorrupt, "a log is shorter than its header", "restore it from a backup");
+  }
+  return LogCodec::EpochOf(header);
+}
+
 LogReader::LogReader(UniqueFd fd, LogScan scan, LogEnds ends)
     : fd_(std::move(fd)),
       scan_(std::move(scan)),
@@ -123,6 +133,7 @@ Result<std::optional<LogEntry>> LogReader::Next() {
   entry.batch = record->after.batch;
   entry.offset = position_.end;
   entry.named = record->after.end <= ends_.newer.end;
+  entry.mac = record->after.mac;
   entry.payload = record->payload;
   position_ = record->after;
   return std::optional(entry);

@@ -21,6 +21,7 @@ struct LogEntry {
   // False for a record that a crash left behind the newest head. Before acting on it, open the log
   // for append: that makes it durable.
   bool named = true;
+  Mac mac{};
   std::span<const std::uint8_t> payload;  // valid until the next call to the reader
 };
 
@@ -67,5 +68,9 @@ Result<LogEnds> ObserveEnds(int fd, LogScan& scan);
 // Opens a log's file for reading, checked as LogReader::Open does. Errors: kNotFound, kPermission,
 // kIo.
 Result<UniqueFd> OpenLogFile(const Directory& directory, const std::string& name);
+
+// The epoch that the header of an open log claims; opening the log with it proves it. Errors:
+// kCorrupt, kUnsupported, kIo.
+Result<std::uint32_t> EpochOfLog(int fd);
 
 }  // namespace maco

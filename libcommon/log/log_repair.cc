@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 
+#include "libcommon/os/atomic_file.h"
 #include "libcommon/os/fd.h"
 #include "libcommon/os/ofd_lock.h"
 
@@ -116,6 +117,30 @@ LogVerdict Obstacle(const LogEnds& ends, const Chain& chain) {
                                                         : LogVerdict::kClean;
 }
 
+// The bytes that are about to be cut, durably, under a name of their own.
+Result<void> Keep(int fd, const RepairOptions& options, const RepairReport& report) {
+  if (options.keep_in == nullptr) {
+    return {};
+  }
+  auto file = AtomicFile::Create(*options.keep_in, options.keep_name);
+  if (!file) {
+    return Fail(std::move(file).error());
+  }
+  Bytes buffer(kZeroBytes);
+  for (std::uint64_t done = 0; done < report.cut_bytes;) {
+    const auto count = std::min<std::uint64_t>(buffer.size(), report.cut_bytes - done);
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd, std::span(buffer).first(static_cast<std::size_t>(count)),
+                               report.cut_offset + done));
+    if (got == 0) {
+      return Fail(Code::kIo, "a log shrank while it was locked");
+    }
+    MACO_TRY(WriteAll(file->fd(), std::span(buffer).first(got)));
+    done += got;
+  }
+  return file->CommitNew();
+}
+
 tl::unexpected<Error> Refuse(LogVerdict verdict, std::uint64_t offset) {
   LogEnds ends;
   ends.verdict = verdict;
@@ -170,6 +195,7 @@ Result<RepairReport> RepairLog(const Directory& directory, const std::string& na
     return report;
   }
   if (report.cut_bytes > 0) {
+    MACO_TRY(Keep(fd.get(), options, report));
     MACO_TRY(ZeroRange(fd.get(), chain.last.end, chain.last.end + report.cut_bytes));
   }
   if (report.head_rewritten) {

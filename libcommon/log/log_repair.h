@@ -15,6 +15,9 @@ struct RepairOptions {
   bool cut_torn_tail = false;  // put zeros over everything after the last whole batch
   bool rewrite_head = false;   // make a damaged head anew from the other one and the records
   bool dry_run = false;        // report, write nothing
+  // Where the bytes that are cut are kept first, as a new file of that name; null: nowhere.
+  const Directory* keep_in = nullptr;
+  std::string keep_name{};
 };
 
 struct RepairReport {

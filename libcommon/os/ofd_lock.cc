@@ -10,9 +10,9 @@
 namespace maco {
 namespace {
 
-Result<void> Apply(int fd, int command) {
+Result<void> Apply(int fd, int command, short type) {
   struct flock lock {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = type;
   lock.l_whence = SEEK_SET;
   while (fcntl(fd, command, &lock) != 0) {
     if (errno == EINTR) {
@@ -28,9 +28,11 @@ Result<void> Apply(int fd, int command) {
 
 }  // namespace
 
-Result<void> OfdLock::TryLock(int fd) { return Apply(fd, F_OFD_SETLK); }
+Result<void> OfdLock::TryLock(int fd) { return Apply(fd, F_OFD_SETLK, F_WRLCK); }
 
-Result<void> OfdLock::Lock(int fd) { return Apply(fd, F_OFD_SETLKW); }
+Result<void> OfdLock::TryLockShared(int fd) { return Apply(fd, F_OFD_SETLK, F_RDLCK); }
+
+Result<void> OfdLock::Lock(int fd) { return Apply(fd, F_OFD_SETLKW, F_WRLCK); }
 
 Result<bool> OfdLock::HeldByOther(int fd) {
   struct flock lock {};

@@ -13,6 +13,9 @@ class OfdLock {
   // the lock shall last. Errors: kBusy, kIo.
   static Result<void> TryLock(int fd);
 
+  // A lock that several may hold together, but not beside an exclusive one. Errors: kBusy, kIo.
+  static Result<void> TryLockShared(int fd);
+
   // Waits for the lock. Errors: kIo.
   static Result<void> Lock(int fd);
 

@@ -11,6 +11,7 @@
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/os/atomic_file.h"
+#include "libcommon/state/run_event.h"
 #include "maco-run/record/judge.h"
 
 namespace maco::run {
@@ -35,13 +36,14 @@ Result<std::string> PathOf(int fd) {
 
 Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run_id) {
   Directory runs;
-  MACO_ASSIGN(runs, state.dir().OpenOrCreate("runs", 0700));
+  MACO_ASSIGN(runs, state.dir().OpenOrCreate(kRunsName, 0700));
   FileIdentity identity;
   MACO_ASSIGN(identity, runs.Identity());
   MACO_TRY(RequirePrivateDirectory(identity, "maco/runs"));
   Directory run;
   MACO_ASSIGN(run, runs.Create(run_id, 0700));
-  auto journal = LogWriter::Create(run, "run.log", state.key(), {state.repository_id(), run_id});
+  auto journal = LogWriter::Create(run, kRunLogName, state.key(),
+                                   {state.repository_id(), run_id, state.epoch()});
   if (!journal) {
     return Fail(std::move(journal).error());
   }

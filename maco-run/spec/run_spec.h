@@ -3,11 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/os/directory.h"
+#include "libcommon/state/worktree_state.h"
 #include "maco-run/policy/profile.h"
 #include "maco-run/spec/alias.h"
 #include "maco-run/spec/limits.h"
@@ -73,6 +75,7 @@ struct RunSpec {
   FileIdentity guardian_identity;
   Directory common_dir;  // of the repository
   ResultPlace result_place;
+  std::optional<WorktreePlace> bound_worktree;  // of a step: what its end is to be compared with
   std::map<std::string, std::uint32_t> probes;
   Bytes filter;
 

@@ -29,7 +29,7 @@ TEST(KeyFile, LoadsWhatWasCreated) {
   ASSERT_TRUE(made);
   const auto loaded = LoadKeyFile(scratch.dir());
   ASSERT_TRUE(loaded);
-  EXPECT_EQ(ToHex(made->bytes()), ToHex(loaded->bytes()));
+  EXPECT_EQ(ToHex(made->key.bytes()), ToHex(loaded->key.bytes()));
   EXPECT_EQ(CreateKeyFile(scratch.dir()).error().code, Code::kExists);
   struct stat st {};
   ASSERT_EQ(stat(scratch.Path("key").c_str(), &st), 0);
@@ -51,7 +51,7 @@ TEST(KeyFile, ReadsTheGoldenVector) {
   WriteFile(scratch.Path("key"), *golden);
   const auto key = LoadKeyFile(scratch.dir());
   ASSERT_TRUE(key);
-  EXPECT_EQ(ToHex(key->bytes()),
+  EXPECT_EQ(ToHex(key->key.bytes()),
             "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
 }
 

@@ -3,7 +3,7 @@
 #include "git-maco/status/survey.h"
 
 #include "git-maco/status/status.h"
-#include "tests/unit/git-maco/run_fixture.h"
+#include "tests/unit/state/run_fixture.h"
 
 namespace maco::status {
 namespace {

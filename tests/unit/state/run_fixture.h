@@ -1,5 +1,5 @@
 // Runs as maco-run leaves them on disk, made by hand in a scratch repository with maco state.
-// For the tests of git-maco/status only. Layout: docs/formats/run.md.
+// For tests only. Layout: docs/formats/run.md.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "git-maco/status/run_sight.h"
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/text.h"
 #include "libcommon/log/log_writer.h"
 #include "libcommon/os/bounded_read.h"
+#include "libcommon/state/run_sight.h"
 #include "tests/unit/scratch_dir.h"
 
-namespace maco::status {
+namespace maco {
 
 class RunFixture : public ::testing::Test {
  protected:
@@ -67,7 +67,7 @@ class RunFixture : public ::testing::Test {
     for (const std::string& name : events) {
       Json event = {{"event", name}};
       if (name == "run_planned") {
-        event["requested"] = {{"command", {"make", "all"}}};
+        event["command"] = {"make", "all"};
       } else if (name != "command_started") {
         event["evidence_sha256"] = ToHex(Sha256(AsBytes(evidence)));
       }
@@ -90,4 +90,4 @@ class RunFixture : public ::testing::Test {
   Directory runs_;
 };
 
-}  // namespace maco::status
+}  // namespace maco

@@ -10,22 +10,31 @@
 #include "libcommon/base/error.h"
 #include "libcommon/os/directory.h"
 
-namespace maco::status {
+namespace maco {
 
 struct RunSight {
   std::string id;                // name of the directory
   std::optional<Error> error;    // its journal cannot be read, or does not verify
+  std::uint64_t records = 0;     // in its journal, those that no head names included
   bool held = false;             // a maco-run holds the journal's lock
   std::string last_event;        // of the records that a head names; empty if there are none
   std::string unnamed_event;     // of a record that a crash left behind the head
   std::uint64_t started_us = 0;  // of command_started, since 1970
   Json command;                  // as in the evidence; null before run_planned
   std::string evidence_failure;  // of a finished run: why its evidence does not count
+  std::optional<std::uint64_t> exit_status;  // of command_completed: what maco-run returned
+  std::string resolution;       // an operator's word: "happened", "did-not-happen", or none
+  std::string evidence_sha256;  // hex, of the finishing event
+  bool publishable = false;     // of the finishing event; counts only without evidence_failure
+  Json worktree;                // the state that the command left, or an operator saw; else null
 };
 
 // Looks at runs/<id>; whatever is wrong with it is part of the answer, so that it is no other run's
 // problem. Verifies the whole journal and, of a finished run, the evidence.
 RunSight LookAtRun(const StateRoot& state, const Directory& runs, const std::string& id);
+
+// The same without the directory of runs at hand; a run that does not exist has no event.
+RunSight LookAtRun(const StateRoot& state, const std::string& id);
 
 enum class RunKind { kRunning, kIdle, kUncertain, kDamaged };
 
@@ -38,4 +47,4 @@ struct RunVerdict {
 // Pure.
 RunVerdict Conclude(const RunSight& sight);
 
-}  // namespace maco::status
+}  // namespace maco

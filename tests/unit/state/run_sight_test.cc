@@ -1,8 +1,8 @@
 // What one run's directory shows, for every state in which a crash, damage or a writer can leave
-// it. Tests git-maco/status/run_sight.cc.
-#include "tests/unit/git-maco/run_fixture.h"
+// it. Tests libcommon/state/run_sight.cc.
+#include "tests/unit/state/run_fixture.h"
 
-namespace maco::status {
+namespace maco {
 namespace {
 
 TEST_F(RunFixture, EachKindOfEnd) {
@@ -143,4 +143,4 @@ TEST_F(RunFixture, ARecordThatIsNoEventIsDamage) {
 }
 
 }  // namespace
-}  // namespace maco::status
+}  // namespace maco

@@ -1,6 +1,6 @@
 // Reading of one run's journal and evidence.
-// Contract: git-maco/status/run_sight.h.
-#include "git-maco/status/run_sight.h"
+// Contract: libcommon/state/run_sight.h.
+#include "libcommon/state/run_sight.h"
 
 #include <fcntl.h>
 
@@ -11,50 +11,50 @@
 #include "libcommon/log/log_reader.h"
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/ofd_lock.h"
+#include "libcommon/state/journals.h"
+#include "libcommon/state/run_event.h"
 
-namespace maco::status {
+namespace maco {
 namespace {
 
-constexpr char kJournalName[] = "run.log";
-constexpr char kEvidenceDomain[] = "maco.evidence/1";
-constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxNames = 64;
 
-std::string Text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // Takes one event. `digest` is what the last finishing one says about the evidence.
-Result<void> TakeEvent(const LogEntry& entry, RunSight& sight, std::string& digest) {
+Result<void> TakeEvent(const LogEntry& entry, RunSight& sight) {
   Json event;
-  MACO_ASSIGN(event, ParseJson(AsText(entry.payload), kMaxEventBytes));
-  const std::string name = event.is_object() ? Text(event, "event") : std::string();
-  if (name.empty()) {
-    return Fail(Code::kCorrupt,
-                "record " + std::to_string(entry.sequence) + " of its journal is no event");
-  }
+  MACO_ASSIGN(event, ParseEvent(entry.payload, entry.sequence));
+  const std::string name = EventText(event, "event");
   if (!entry.named) {
     sight.unnamed_event = name;
     return {};
   }
   sight.last_event = name;
-  digest = Text(event, "evidence_sha256");
-  if (const auto requested = event.find("requested");
-      requested != event.end() && requested->is_object() && requested->contains("command")) {
-    sight.command = (*requested)["command"];
+  if (const auto command = event.find("command"); name == kRunPlanned && command != event.end()) {
+    sight.command = *command;
   }
-  if (name == "command_started" && event.contains("time_us") &&
-      event["time_us"].is_number_unsigned()) {
-    sight.started_us = event["time_us"].get<std::uint64_t>();
+  if (name == kCommandStarted) {
+    sight.started_us = EventUint(event, "time_us");
+  }
+  if (IsFinishing(name)) {
+    sight.evidence_sha256 = EventText(event, "evidence_sha256");
+    sight.publishable = EventFlag(event, "publishable");
+  }
+  if (name == kCommandCompleted && event.contains("exit_status")) {
+    sight.exit_status = EventUint(event, "exit_status");
+  }
+  if (name == kRunResolved) {
+    sight.resolution = EventText(event, "outcome");
+  }
+  if (const auto worktree = event.find("worktree"); worktree != event.end()) {
+    sight.worktree = *worktree;
   }
   return {};
 }
 
-Result<void> CheckEvidence(const StateRoot& state, const Directory& run,
+Result<void> CheckEvidence(const StateRoot& state, const Key& key, const Directory& run,
                            const std::string& digest) {
   UniqueFd fd;
-  MACO_ASSIGN(fd, run.OpenFile("trusted/evidence.json", O_RDONLY | O_NONBLOCK));
+  MACO_ASSIGN(fd, run.OpenFile(kEvidencePath, O_RDONLY | O_NONBLOCK));
   FileIdentity identity;
   MACO_ASSIGN(identity, IdentityOf(fd.get()));
   MACO_TRY(RequirePrivateFile(identity, "evidence.json"));
@@ -63,13 +63,8 @@ Result<void> CheckEvidence(const StateRoot& state, const Directory& run,
   if (ToHex(Sha256(AsBytes(text))) != digest) {
     return Fail(Code::kCorrupt, "is not the document that the journal names");
   }
-  MACO_TRY(
-      VerifyDocument(text, kMaxJsonBytes, state.key(), kEvidenceDomain, state.repository_id()));
+  MACO_TRY(VerifyDocument(text, kMaxJsonBytes, key, kEvidenceSchema, state.repository_id()));
   return {};
-}
-
-bool IsFinished(const std::string& event) {
-  return event == "command_completed" || event == "command_unproven" || event == "run_refused";
 }
 
 // A directory that maco-run had only begun to fill has no journal, and nothing else either.
@@ -88,27 +83,30 @@ Result<void> Read(const StateRoot& state, const Directory& runs, RunSight& sight
   }
   Directory run;
   MACO_ASSIGN(run, runs.Open(sight.id));
-  auto file = OpenLogFile(run, kJournalName);
+  auto file = OpenLogFile(run, kRunLogName);
   if (!file) {
     return ExplainMissingJournal(run, std::move(file).error());
   }
   // The lock first: a run that ends in between then counts as running, never as uncertain.
   MACO_ASSIGN(sight.held, OfdLock::HeldByOther(file->get()));
-  auto reader = LogReader::FromFd(*std::move(file), state.key(), {state.repository_id(), sight.id});
+  JournalKey key;
+  MACO_ASSIGN(key, KeyOfJournal(state, file->get(), sight.id));
+  auto reader = LogReader::FromFd(*std::move(file), *key.key, key.identity);
   if (!reader) {
     return Fail(std::move(reader).error());
   }
-  std::string digest;
   for (;;) {
     std::optional<LogEntry> entry;
     MACO_ASSIGN(entry, reader->Next());
     if (!entry) {
       break;
     }
-    MACO_TRY(TakeEvent(*entry, sight, digest));
+    sight.records = entry->sequence;
+    MACO_TRY(TakeEvent(*entry, sight));
   }
-  if (IsFinished(sight.last_event) && !sight.held) {
-    if (const auto evidence = CheckEvidence(state, run, digest); !evidence) {
+  if (IsFinishing(sight.last_event) && !sight.held) {
+    if (const auto evidence = CheckEvidence(state, *key.key, run, sight.evidence_sha256);
+        !evidence) {
       sight.evidence_failure = evidence.error().message;
     }
   }
@@ -126,22 +124,44 @@ RunSight LookAtRun(const StateRoot& state, const Directory& runs, const std::str
   return sight;
 }
 
+RunSight LookAtRun(const StateRoot& state, const std::string& id) {
+  const auto runs = state.dir().Open(kRunsName);
+  const auto missing = [](const auto& result) {
+    return !result && result.error().code == Code::kNotFound;
+  };
+  RunSight sight;
+  sight.id = id;
+  if (missing(runs) || (runs && missing(runs->Stat(id)))) {
+    return sight;
+  }
+  if (!runs) {
+    sight.error = runs.error();
+    return sight;
+  }
+  return LookAtRun(state, *runs, id);
+}
+
 RunVerdict Conclude(const RunSight& sight) {
   if (sight.error) {
     return {RunKind::kDamaged, sight.error->message,
-            sight.error->remedy.empty() ? "git maco journal verify" : sight.error->remedy};
+            sight.error->code == Code::kTornTail
+                ? "git maco journal repair --cut-torn-tail run/" + sight.id
+                : "git maco journal verify run/" + sight.id};
   }
   if (sight.held) {
     return {RunKind::kRunning, "", ""};
   }
+  if (sight.last_event == kRunResolved) {
+    return {RunKind::kIdle, "", ""};
+  }
   const std::string resolve = "find out what it did, then: git maco journal resolve " + sight.id;
   // A start that no head names was never acted on, but whoever cut it short may have done more.
-  const bool started_unnamed = sight.unnamed_event == "command_started";
-  if (sight.last_event == "command_started" || started_unnamed) {
+  const bool started_unnamed = sight.unnamed_event == kCommandStarted;
+  if (sight.last_event == kCommandStarted || started_unnamed) {
     return {RunKind::kUncertain, "started, with no end on record; it may have run in part",
             resolve};
   }
-  if (IsFinished(sight.last_event)) {
+  if (IsFinishing(sight.last_event)) {
     return sight.evidence_failure.empty()
                ? RunVerdict{RunKind::kIdle, "", ""}
                : RunVerdict{RunKind::kUncertain,
@@ -149,7 +169,7 @@ RunVerdict Conclude(const RunSight& sight) {
                                 ", but its evidence does not count: " + sight.evidence_failure,
                             resolve};
   }
-  if (sight.last_event.empty() || sight.last_event == "run_planned") {
+  if (sight.last_event.empty() || sight.last_event == kRunPlanned) {
     return {RunKind::kIdle, "", ""};
   }
   return {RunKind::kUncertain,
@@ -157,4 +177,4 @@ RunVerdict Conclude(const RunSight& sight) {
           "look at it with the version that wrote it"};
 }
 
-}  // namespace maco::status
+}  // namespace maco

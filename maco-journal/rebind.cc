@@ -1,0 +1,58 @@
+// `git maco journal rebind` and `rekey`: a new place, a new key; both on the audit journal.
+// Contract: git-maco-journal(1), docs/formats/repository.md, key.md.
+#include "libcommon/base/exit_code.h"
+#include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "maco-journal/place.h"
+#include "maco-journal/seals.h"
+#include "maco-journal/verbs.h"
+
+namespace maco::journal {
+
+Result<int> Rebind(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  auto before = StateRoot::Open(place.common_dir, IfMoved::kReport);
+  if (!before) {
+    return Fail(std::move(before).error());
+  }
+  const std::string from = EscapeControl(before->identity().place.path);
+  const std::string to = EscapeControl(before->observed().path);
+  if (!before->moved()) {
+    MACO_TRY(Print("the state belongs to '" + to + "' already\n"));
+    return kExitOk;
+  }
+  if (options.dry_run) {
+    MACO_TRY(Print("would bind the state of '" + from + "' to '" + to + "'\n"));
+    return kExitOk;
+  }
+  const auto after = StateRoot::Rebind(place.common_dir);
+  if (!after) {
+    return Fail(after.error());
+  }
+  MACO_TRY(Audit(*after, {{"event", "rebound"}, {"from", from}, {"to", to}}));
+  MACO_TRY(Print("the state of '" + from + "' now belongs to '" + to + "'\n"));
+  return kExitOk;
+}
+
+Result<int> Rekey(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  if (options.dry_run) {
+    const auto state = StateRoot::Open(place.common_dir);
+    if (!state) {
+      return Fail(state.error());
+    }
+    MACO_TRY(Print("would make the key of epoch " + std::to_string(state->epoch() + 1) + "\n"));
+    return kExitOk;
+  }
+  const auto state = StateRoot::Rekey(place.common_dir, WriteSeal);
+  if (!state) {
+    return Fail(state.error());
+  }
+  MACO_TRY(Audit(*state, {{"event", "rekeyed"}, {"epoch", state->epoch()}}));
+  MACO_TRY(Print("the key of epoch " + std::to_string(state->epoch()) + " is in force\n"));
+  return kExitOk;
+}
+
+}  // namespace maco::journal

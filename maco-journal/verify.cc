@@ -1,0 +1,251 @@
+// `git maco journal verify`: every record of the chosen journals, evidence, seals; on all cores.
+// Contract: git-maco-journal(1).
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "libcommon/base/exit_code.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "libcommon/state/journals.h"
+#include "libcommon/state/run_sight.h"
+#include "libcommon/state/steps.h"
+#include "maco-journal/place.h"
+#include "maco-journal/seals.h"
+#include "maco-journal/verbs.h"
+
+namespace maco::journal {
+namespace {
+
+using Seals = std::map<std::string, Seal>;
+
+struct Finding {
+  std::string verdict;  // the log's own word, or "damaged", "unsealed", "no-evidence", ...
+  std::string problem;  // empty if all is well
+  std::string remedy;
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  bool running = false;
+
+  bool ok() const { return problem.empty(); }
+};
+
+std::string Restore(const Journal& journal) {
+  return "restore 'maco/" + journal.directory + "/" + journal.file + "' from a backup";
+}
+
+Finding Damaged(const Journal& journal, const Error& error) {
+  Finding finding;
+  finding.verdict = "damaged";
+  finding.problem = error.message;
+  finding.remedy = error.remedy.empty() ? Restore(journal) : error.remedy;
+  return finding;
+}
+
+std::string RemedyFor(LogVerdict verdict, const Journal& journal) {
+  switch (verdict) {
+    case LogVerdict::kTornTail:
+      return "git maco journal repair --cut-torn-tail " + journal.name;
+    case LogVerdict::kDamagedHead:
+      return "git maco journal repair --rewrite-head " + journal.name;
+    case LogVerdict::kStaleHead:
+      return "find out who put old state back; then " + Restore(journal);
+    default:
+      return Restore(journal);
+  }
+}
+
+// What a run's evidence, and a step's records, add to a log that verifies.
+void CheckContent(const StateRoot& state, const Journal& journal, Finding& finding) {
+  if (journal.kind == JournalKind::kRun) {
+    const RunSight sight = LookAtRun(state, journal.object_id);
+    finding.running = sight.held;
+    if (sight.error) {
+      finding = Damaged(journal, *sight.error);
+    } else if (!sight.evidence_failure.empty()) {
+      finding.verdict = "no-evidence";
+      finding.problem = "its evidence does not count: " + sight.evidence_failure;
+      finding.remedy = Conclude(sight).remedy;
+    }
+  } else if (journal.kind == JournalKind::kSteps) {
+    const auto steps = ReadSteps(state, journal.name.substr(journal.name.find('/') + 1));
+    if (!steps) {
+      finding = Damaged(journal, steps.error());
+    }
+  }
+}
+
+Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal& journal) {
+  const auto epoch = EpochOf(state, journal);
+  if (!epoch && epoch.error().code == Code::kNotFound && journal.kind == JournalKind::kRun) {
+    // Only a run that was killed before it had a journal: nothing else may be there.
+    Finding finding;
+    finding.verdict = "not-begun";
+    CheckContent(state, journal, finding);
+    return finding;
+  }
+  if (!epoch) {
+    return Damaged(journal, epoch.error());
+  }
+  const auto summary = Verify(state, journal);
+  if (!summary) {
+    return Damaged(journal, summary.error());
+  }
+  Finding finding;
+  finding.verdict = VerdictName(summary->verdict);
+  finding.records = summary->records;
+  finding.bytes = summary->bytes;
+  if (!summary->intact()) {
+    finding.problem = "does not verify at byte " + std::to_string(summary->offset);
+    finding.remedy = RemedyFor(summary->verdict, journal);
+    return finding;
+  }
+  if (*epoch != state.epoch()) {
+    const std::string difference =
+        seals ? SealDifference(*seals, journal.name, *summary) : seals.error().message;
+    if (!difference.empty()) {
+      finding.verdict = "unsealed";
+      finding.problem = difference;
+      finding.remedy = "find out who has the old key; restore from a backup";
+      return finding;
+    }
+  }
+  CheckContent(state, journal, finding);
+  return finding;
+}
+
+// On a terminal: how far it is. Ends with an empty line.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (shown_) {
+      dprintf(STDERR_FILENO, "\r\033[K");
+    }
+  }
+  void At(std::size_t done) const {
+    constexpr std::size_t kEvery = 64;
+    if (shown_ && done % kEvery == 0) {
+      dprintf(STDERR_FILENO, "\r%zu of %zu journals", done, total_);
+    }
+  }
+
+ private:
+  std::size_t total_;
+  bool shown_;
+};
+
+std::vector<Finding> CheckAll(const StateRoot& state, const std::vector<Journal>& journals) {
+  const auto seals = ReadSeals(state);
+  std::vector<Finding> findings(journals.size());
+  std::atomic<std::size_t> next = 0;
+  const Progress progress(journals.size());
+  const auto work = [&](bool reports) {
+    for (std::size_t i = next++; i < journals.size(); i = next++) {
+      findings[i] = Check(state, seals, journals[i]);
+      if (reports) {
+        progress.At(i);
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, journals.size()); ++i) {
+    threads.emplace_back(work, false);
+  }
+  work(true);
+  threads.clear();  // joins
+  return findings;
+}
+
+std::string Line(const std::string& name, const Finding& finding) {
+  constexpr std::size_t kNameColumn = 40;
+  std::string out = Padded(EscapeControl(name), kNameColumn) + Padded(finding.verdict, 14) +
+                    EscapeControl(finding.problem) + "\n";
+  if (!finding.remedy.empty()) {
+    out += "    fix: " + EscapeControl(finding.remedy) + "\n";
+  }
+  return out;
+}
+
+Json JsonOf(const std::string& name, const Finding& finding) {
+  return {{"journal", EscapeControl(name)},
+          {"verdict", finding.verdict},
+          {"ok", finding.ok()},
+          {"records", finding.records},
+          {"bytes", finding.bytes},
+          {"running", finding.running},
+          {"problem", EscapeControl(finding.problem)},
+          {"remedy", EscapeControl(finding.remedy)}};
+}
+
+}  // namespace
+
+Result<int> VerifyJournals(const Options& options) {
+  auto state = OpenToRead();
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  Inventory inventory;
+  MACO_ASSIGN(inventory, ListJournals(*state));
+  std::vector<Journal> journals;
+  for (const auto& name : options.names) {
+    Journal journal;
+    MACO_ASSIGN(journal, FindJournal(inventory, name));
+    journals.push_back(std::move(journal));
+  }
+  const bool all = options.names.empty();
+  if (all) {
+    journals = inventory.journals;
+  }
+  const auto findings = CheckAll(*state, journals);
+  std::string text;
+  Json lines = Json::array();
+  std::uint64_t records = 0;
+  std::uint64_t bad = 0;
+  std::uint64_t running = 0;
+  for (std::size_t i = 0; i < journals.size(); ++i) {
+    const Finding& finding = findings[i];
+    records += finding.records;
+    bad += finding.ok() ? 0U : 1U;
+    running += finding.running ? 1U : 0U;
+    if (!finding.ok() || !all) {
+      text += Line(journals[i].name, finding);
+    }
+    lines.push_back(JsonOf(journals[i].name, finding));
+  }
+  std::vector<std::string> unchecked;
+  for (const auto& path : all ? inventory.strangers : std::vector<std::string>()) {
+    text += "not a journal, and not ours: maco/" + EscapeControl(path) + "\n";
+    ++bad;
+  }
+  if (running != 0) {
+    unchecked.push_back(std::to_string(running) +
+                        " journals are being written: what follows their heads was not looked at");
+  }
+  unchecked.emplace_back(
+      "whether the whole state was put back to an older one: 'git maco journal anchor check'");
+  if (options.json) {
+    Json strangers = Json::array();
+    for (const auto& path : inventory.strangers) {
+      strangers.push_back(EscapeControl(path));
+    }
+    MACO_TRY(PrintDocument("maco.journal-verify/1", {{"journals", std::move(lines)},
+                                                     {"strangers", std::move(strangers)},
+                                                     {"ok", bad == 0},
+                                                     {"not_checked", unchecked}}));
+    return bad == 0 ? kExitOk : kExitNo;
+  }
+  text += std::to_string(journals.size()) + " journals, " + std::to_string(records) +
+          " records verified, " + std::to_string(bad) + " bad\n";
+  for (const auto& what : unchecked) {
+    text += "not checked: " + what + "\n";
+  }
+  MACO_TRY(Print(text));
+  return bad == 0 ? kExitOk : kExitNo;
+}
+
+}  // namespace maco::journal

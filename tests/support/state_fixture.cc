@@ -1,0 +1,128 @@
+// Runs and steps as maco-run leaves them, for tests of the tools that read them on any host.
+// usage: state_fixture COMMON_DIR run [EVENT]...              prints the id of a new run
+//        state_fixture COMMON_DIR step RUN STEP EXIT [EVENT]...   the same, as a step of a named
+//        run
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/auth/state_root.h"
+#include "libcommon/base/byte_codec.h"
+#include "libcommon/base/clock.h"
+#include "libcommon/base/random_id.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "libcommon/git/repository.h"
+#include "libcommon/os/atomic_file.h"
+#include "libcommon/state/journals.h"
+#include "libcommon/state/run_event.h"
+#include "libcommon/state/steps.h"
+
+namespace {
+
+using namespace maco;
+
+struct Plan {
+  std::string id;
+  std::vector<std::string> events;
+  std::uint64_t exit_status = 0;
+  Json worktree;  // null: none is recorded
+};
+
+Result<void> MakeRun(const StateRoot& state, const Plan& plan) {
+  const Journal journal = Journal::OfRun(plan.id);
+  MACO_TRY(state.dir().OpenOrCreate(kRunsName, 0700));
+  auto log = OpenOrCreate(state, journal);
+  if (!log) {
+    return Fail(std::move(log).error());
+  }
+  Directory run;
+  MACO_ASSIGN(run, OpenJournalDirectory(state, journal));
+  Directory trusted;
+  MACO_ASSIGN(trusted, run.Create("trusted", 0700));
+  std::string evidence;
+  MACO_ASSIGN(evidence, SignDocument({{"run", plan.id}}, state.key(), kEvidenceSchema,
+                                     state.repository_id()));
+  MACO_TRY(WriteAtomically(trusted, "evidence.json", AsBytes(evidence)));
+  for (const auto& name : plan.events) {
+    Json event = {{"schema", "maco.run-event/1"}, {"event", name}, {"time_us", WallMicros()}};
+    if (name == kRunPlanned) {
+      event["command"] = {"make", "all"};
+    }
+    if (IsFinishing(name)) {
+      event["evidence_sha256"] = ToHex(Sha256(AsBytes(evidence)));
+      event["publishable"] = name == kCommandCompleted;
+    }
+    if (name == kCommandCompleted || name == kCommandUnproven) {
+      event["exit_status"] = plan.exit_status;
+      if (!plan.worktree.is_null()) {
+        event["worktree"] = plan.worktree;
+      }
+    }
+    std::string text;
+    MACO_ASSIGN(text, Canonicalize(event));
+    MACO_TRY(log->Append(AsBytes(text), Durability::kRecordAndHead));
+  }
+  return log->Close();
+}
+
+Result<void> MakeStep(const StateRoot& state, const std::string& run, const std::string& step,
+                      Plan& plan) {
+  Repository repository;
+  MACO_ASSIGN(repository, FindRepository());
+  StepAttempt attempt;
+  attempt.step = step;
+  attempt.run = plan.id;
+  attempt.command_sha256 = std::string(64, '0');
+  attempt.time_us = WallMicros();
+  attempt.place = {repository.git_dir, repository.worktree, {repository.worktree}, {}};
+  MACO_ASSIGN(attempt.before, CaptureWorktree(attempt.place));
+  plan.worktree = attempt.before;
+  std::string text;
+  MACO_ASSIGN(text, Canonicalize(EncodeAttempt(attempt)));
+  auto log = OpenOrCreate(state, Journal::OfSteps(run));
+  if (!log) {
+    return Fail(std::move(log).error());
+  }
+  MACO_TRY(log->Append(AsBytes(text), Durability::kRecordAndHead));
+  return log->Close();
+}
+
+Result<void> Make(const std::vector<std::string>& words) {
+  Directory common_dir;
+  MACO_ASSIGN(common_dir, Directory::OpenPath(words.at(0)));
+  auto state = StateRoot::Open(common_dir, IfMoved::kRefuse, Access::kWrite);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  Plan plan;
+  MACO_ASSIGN(plan.id, RandomId());
+  std::size_t first_event = 2;
+  if (words.at(1) == "step") {
+    plan.exit_status = std::strtoull(words.at(4).c_str(), nullptr, 10);
+    MACO_TRY(MakeStep(*state, words.at(2), words.at(3), plan));
+    first_event = 5;
+  }
+  plan.events.assign(words.begin() + static_cast<std::ptrdiff_t>(first_event), words.end());
+  MACO_TRY(MakeRun(*state, plan));
+  std::puts(plan.id.c_str());
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    return 64;
+  }
+  const auto made = Make({argv + 1, argv + argc});
+  if (!made) {
+    maco::Report("state_fixture", made.error());
+    return 1;
+  }
+  return 0;
+}
