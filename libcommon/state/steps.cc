@@ -104,7 +104,8 @@ StepState StateOf(const StepSight& sight) {
     return StepState::kUncertain;
   }
   if (run.last_event == kCommandCompleted) {
-    return run.exit_status == 0U ? StepState::kDone : StepState::kFailed;
+    const bool success = run.exit_status == 0U && run.publishable;
+    return success ? StepState::kDone : StepState::kFailed;
   }
   return StepState::kNotDone;
 }

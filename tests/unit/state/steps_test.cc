@@ -13,6 +13,7 @@ StepSight Sight(const std::string& event, std::uint64_t status = 0) {
   sight.run.last_event = event;
   if (event == "command_completed") {
     sight.run.exit_status = status;
+    sight.run.publishable = true;
   }
   return sight;
 }
@@ -43,6 +44,12 @@ TEST(StepState, FollowsFromTheLastEvent) {
 TEST(StepState, ACompletedEventWithoutAStatusIsNoSuccess) {
   StepSight sight = Sight("command_completed");
   sight.run.exit_status.reset();
+  EXPECT_EQ(StateOf(sight), StepState::kFailed);
+}
+
+TEST(StepState, WhatIsNotPublishableIsNotDone) {
+  StepSight sight = Sight("command_completed");
+  sight.run.publishable = false;
   EXPECT_EQ(StateOf(sight), StepState::kFailed);
 }
 
