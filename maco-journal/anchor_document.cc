@@ -49,7 +49,7 @@ std::string Lines(const AnchorDocument& anchor) {
 }
 
 // How one journal differs from what the anchor says; empty if it does not.
-std::string Loss(const StateRoot& state, const Inventory& inventory, const std::string& name,
+std::string Loss(const StateRoot& state, const JournalList& inventory, const std::string& name,
                  const AnchorEnd& end) {
   for (const auto& journal : inventory.journals) {
     if (journal.name != name) {
@@ -75,7 +75,7 @@ std::string Loss(const StateRoot& state, const Inventory& inventory, const std::
 Result<AnchorDocument> PresentAnchor(const StateRoot& state) {
   AnchorDocument anchor;
   anchor.time_us = WallMicros();
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
   for (const auto& journal : inventory.journals) {
     const auto summary = Verify(state, journal);
@@ -152,7 +152,7 @@ Result<AnchorDocument> DecodeAnchor(const StateRoot& state, std::string_view tex
 }
 
 Result<std::vector<std::string>> LostSince(const StateRoot& state, const AnchorDocument& anchor) {
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
   std::vector<std::string> out;
   for (const auto& [name, end] : anchor.journals) {

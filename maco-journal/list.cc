@@ -72,7 +72,7 @@ Result<int> List(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(*state));
   std::string text;
   Json lines = Json::array();

@@ -50,7 +50,7 @@ Result<int> Repair(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(*state));
   Journal journal;
   MACO_ASSIGN(journal, FindJournal(inventory, options.names.front()));

@@ -42,7 +42,7 @@ Result<Target> TargetOfStep(const StateRoot& state, const std::string& run,
 }
 
 Result<Target> TargetOfRun(const StateRoot& state, const std::string& name) {
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
   Journal journal;
   MACO_ASSIGN(journal, FindJournal(inventory, name));

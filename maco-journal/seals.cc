@@ -112,7 +112,7 @@ Result<void> SealJournal(const StateRoot& state, const Journal& journal,
 Result<void> SealAll(const StateRoot& state, const Journal& own, LogWriter& log) {
   std::map<std::string, Seal> earlier;
   MACO_ASSIGN(earlier, ReadSeals(state));
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
   SealWriter out(log);
   std::uint64_t sealed = 0;

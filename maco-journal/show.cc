@@ -129,7 +129,7 @@ Result<int> Show(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(*state));
   Journal journal;
   MACO_ASSIGN(journal, FindJournal(inventory, options.names.front()));
@@ -171,7 +171,7 @@ Result<int> Export(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(*state));
   std::vector<Journal> chosen;
   for (const auto& name : options.names) {

@@ -13,6 +13,9 @@
 #include "libcommon/state/journals.h"
 #include "libcommon/state/run_sight.h"
 #include "libcommon/state/steps.h"
+#include "libcommon/store/store_list.h"
+#include "libcommon/store/store_verify.h"
+#include "maco-journal/archive_segment.h"
 #include "maco-journal/place.h"
 #include "maco-journal/seals.h"
 #include "maco-journal/verbs.h"
@@ -70,6 +73,10 @@ void CheckContent(const StateRoot& state, const Journal& journal, Finding& findi
       finding.problem = "its evidence does not count: " + sight.evidence_failure;
       finding.remedy = Conclude(sight).remedy;
     }
+  } else if (journal.kind == JournalKind::kArchive) {
+    if (const auto segment = ReadSegment(state, journal); !segment) {
+      finding = Damaged(journal, segment.error());
+    }
   } else if (journal.kind == JournalKind::kSteps) {
     const auto steps = ReadSteps(state, journal.name.substr(journal.name.find('/') + 1));
     if (!steps) {
@@ -103,7 +110,8 @@ Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal&
     finding.remedy = RemedyFor(summary->verdict, journal);
     return finding;
   }
-  if (*epoch != state.epoch()) {
+  // A store's journals are anchored by its locator, whatever their epoch.
+  if (*epoch != state.epoch() && journal.kind != JournalKind::kStore) {
     const std::string difference =
         seals ? SealDifference(*seals, journal.name, *summary) : seals.error().message;
     if (!difference.empty()) {
@@ -114,6 +122,22 @@ Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal&
     }
   }
   CheckContent(state, journal, finding);
+  return finding;
+}
+
+// A store as a whole: locator, inventory, the chain over its journals.
+Finding CheckStore(const StateRoot& state, const std::string& name) {
+  Finding finding;
+  const auto report = VerifyStore(StoreAccess::Of(state), name);
+  if (!report || !report->intact()) {
+    const Error& error = report ? report->findings.front() : report.error();
+    finding.verdict = "damaged";
+    finding.problem = error.message;
+    finding.remedy = error.remedy.empty() ? "restore 'maco/stores/" + name + "' from a backup"
+                                          : error.remedy;
+    return finding;
+  }
+  finding.verdict = "clean";
   return finding;
 }
 
@@ -138,7 +162,14 @@ class Progress {
   bool shown_;
 };
 
-std::vector<Finding> CheckAll(const StateRoot& state, const std::vector<Journal>& journals) {
+// What is to be verified: journals, and stores as wholes.
+struct Choice {
+  std::vector<Journal> journals;
+  std::vector<std::string> stores;
+};
+
+std::vector<Finding> CheckAll(const StateRoot& state, const Choice& choice) {
+  const auto& journals = choice.journals;
   const auto seals = ReadSeals(state);
   std::vector<Finding> findings(journals.size());
   std::atomic<std::size_t> next = 0;
@@ -158,7 +189,34 @@ std::vector<Finding> CheckAll(const StateRoot& state, const std::vector<Journal>
   }
   work(true);
   threads.clear();  // joins
+  for (const auto& store : choice.stores) {
+    findings.push_back(CheckStore(state, store));
+  }
   return findings;
+}
+
+constexpr std::string_view kStorePrefix = "store/";
+
+Result<Choice> Choose(const StateRoot& state, const JournalList& inventory,
+                      const std::vector<std::string>& names) {
+  StoreList stores;
+  MACO_ASSIGN(stores, ListStores(StoreAccess::Of(state)));
+  if (names.empty()) {
+    return Choice{inventory.journals, stores.names};
+  }
+  Choice choice;
+  for (const auto& name : names) {
+    const std::string store =
+        name.starts_with(kStorePrefix) ? name.substr(kStorePrefix.size()) : std::string();
+    if (std::ranges::find(stores.names, store) != stores.names.end()) {
+      choice.stores.push_back(store);
+      continue;
+    }
+    Journal journal;
+    MACO_ASSIGN(journal, FindJournal(inventory, name));
+    choice.journals.push_back(std::move(journal));
+  }
+  return choice;
 }
 
 std::string Line(const std::string& name, const Finding& finding) {
@@ -189,33 +247,33 @@ Result<int> VerifyJournals(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Inventory inventory;
+  JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(*state));
-  std::vector<Journal> journals;
-  for (const auto& name : options.names) {
-    Journal journal;
-    MACO_ASSIGN(journal, FindJournal(inventory, name));
-    journals.push_back(std::move(journal));
-  }
+  Choice choice;
+  MACO_ASSIGN(choice, Choose(*state, inventory, options.names));
   const bool all = options.names.empty();
-  if (all) {
-    journals = inventory.journals;
+  std::vector<std::string> labels;
+  for (const auto& journal : choice.journals) {
+    labels.push_back(journal.name);
   }
-  const auto findings = CheckAll(*state, journals);
+  for (const auto& store : choice.stores) {
+    labels.push_back(std::string(kStorePrefix) + store);
+  }
+  const auto findings = CheckAll(*state, choice);
   std::string text;
   Json lines = Json::array();
   std::uint64_t records = 0;
   std::uint64_t bad = 0;
   std::uint64_t running = 0;
-  for (std::size_t i = 0; i < journals.size(); ++i) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     records += finding.records;
     bad += finding.ok() ? 0U : 1U;
     running += finding.running ? 1U : 0U;
     if (!finding.ok() || !all) {
-      text += Line(journals[i].name, finding);
+      text += Line(labels[i], finding);
     }
-    lines.push_back(JsonOf(journals[i].name, finding));
+    lines.push_back(JsonOf(labels[i], finding));
   }
   std::vector<std::string> unchecked;
   for (const auto& path : all ? inventory.strangers : std::vector<std::string>()) {
@@ -239,7 +297,7 @@ Result<int> VerifyJournals(const Options& options) {
                                                      {"not_checked", unchecked}}));
     return bad == 0 ? kExitOk : kExitNo;
   }
-  text += std::to_string(journals.size()) + " journals, " + std::to_string(records) +
+  text += std::to_string(choice.journals.size()) + " journals, " + std::to_string(records) +
           " records verified, " + std::to_string(bad) + " bad\n";
   for (const auto& what : unchecked) {
     text += "not checked: " + what + "\n";

@@ -2,30 +2,18 @@
 // Contract: git-maco/status/status.h.
 #include "git-maco/status/status.h"
 
-#include <cerrno>
-#include <cstdio>
-
 #include "git-maco/status/survey.h"
 #include "libcommon/base/exit_code.h"
+#include "libcommon/cli/output.h"
 #include "libcommon/git/repository.h"
 #include "libcommon/os/directory.h"
 
 namespace maco::status {
-namespace {
-
-Result<void> Print(const std::string& text) {
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    return FailOs(errno, "write to standard output");
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string Usage() {
-  return "usage: git maco status [--json]\n"
+  return "usage: git maco status [--json | --porcelain]\n"
          "\n"
-         "    --json   print one JSON document, schema maco.status/1\n";
+         "    --json        print one JSON document, schema maco.status/1\n"
+         "    --porcelain   print lines that stay the same from version to version\n";
 }
 
 Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
@@ -33,11 +21,16 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--json") {
       options.json = true;
+    } else if (argument == "--porcelain") {
+      options.porcelain = true;
     } else if (argument == "-h" || argument == "--help") {
       options.help = true;
     } else {
       return Fail(Code::kUsage, "unknown argument '" + argument + "'", "see 'git maco status -h'");
     }
+  }
+  if (options.json && options.porcelain) {
+    return Fail(Code::kUsage, "--json and --porcelain exclude each other", "see 'git maco status -h'");
   }
   return options;
 }
@@ -57,9 +50,12 @@ Result<int> RunStatus(const Options& options) {
   }
   Survey survey;
   MACO_ASSIGN(survey, SurveyRuns(*state, repository.common_dir + "/" + kStateRootName));
+  MACO_TRY(SurveyStores(*state, survey));
   std::string text;
   if (options.json) {
     MACO_ASSIGN(text, SurveyJson(survey));
+  } else if (options.porcelain) {
+    text = SurveyPorcelain(survey);
   } else {
     text = SurveyText(survey);
   }

@@ -10,6 +10,7 @@ namespace maco::status {
 
 struct Options {
   bool json = false;
+  bool porcelain = false;  // lines for scripts
   bool help = false;
 };
 

@@ -3,10 +3,12 @@
 #include "git-maco/status/survey.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "libcommon/store/store_list.h"
+#include "libcommon/store/store_reader.h"
 
 namespace maco::status {
 namespace {
@@ -34,18 +36,6 @@ std::string Line(std::string name, const std::string& text) {
 
 std::string Fix(const std::string& text) {
   return std::string(kColumn + 2, ' ') + "fix: " + EscapeControl(text) + "\n";
-}
-
-// "2025-11-29T18:00:00Z".
-std::string UtcTime(std::uint64_t micros) {
-  const auto seconds = static_cast<std::time_t>(micros / 1'000'000);
-  std::tm broken{};
-  char text[64];
-  if (gmtime_r(&seconds, &broken) == nullptr ||
-      strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &broken) == 0) {
-    return "at an unknown time";
-  }
-  return text;
 }
 
 // The words of a command for people; an argument that is not UTF-8 is shown as such.
@@ -116,6 +106,53 @@ Json AttentionJson(const std::vector<Attention>& list) {
   return out;
 }
 
+std::string EscapeWord(const std::string& text) {
+  std::string out = EscapeControl(text);
+  std::ranges::replace(out, ' ', '_');
+  return out;
+}
+
+std::string Share(std::uint64_t value, std::uint64_t limit) {
+  return std::to_string(value) + " of " + std::to_string(limit);
+}
+
+std::string StoreText(const StoreSight& store) {
+  if (store.error) {
+    return Line("DAMAGED", "store " + store.name + ": " + store.error->message) +
+           Fix("git maco journal verify store/" + store.name);
+  }
+  const StoreFill& fill = store.fill;
+  std::string out =
+      Line(store.nearly_full() ? "FULL" : "store",
+           store.name + ": " + Share(fill.rows, fill.limits.rows) + " rows, " +
+               Share(fill.active_bytes, fill.limits.journal_bytes) + " bytes of the journal, " +
+               Share(fill.retained, fill.limits.retained) + " closed journals");
+  if (store.nearly_full()) {
+    out += Fix("let go of what is no longer needed, and: git maco journal archive " + store.name);
+  }
+  return out;
+}
+
+Json StoresJson(const std::vector<StoreSight>& stores) {
+  Json out = Json::array();
+  for (const StoreSight& store : stores) {
+    const StoreFill& fill = store.fill;
+    out.push_back({{"store", store.name},
+                   {"error", store.error ? Json(EscapeControl(store.error->message)) : Json()},
+                   {"nearly_full", store.nearly_full()},
+                   {"rows", fill.rows},
+                   {"rows_limit", fill.limits.rows},
+                   {"table_bytes", fill.table_bytes},
+                   {"table_bytes_limit", fill.limits.table_bytes},
+                   {"journal_bytes", fill.active_bytes},
+                   {"journal_bytes_limit", fill.limits.journal_bytes},
+                   {"reserved_bytes", fill.reserved_bytes},
+                   {"closed_journals", fill.retained},
+                   {"closed_journals_limit", fill.limits.retained}});
+  }
+  return out;
+}
+
 void AddPath(const char* name, const std::string& path, Json& out) {
   out[name] = EscapeControl(path);
   if (!IsUtf8(path)) {
@@ -138,6 +175,38 @@ void Count(RunSight sight, Survey& survey) {
   } else if (verdict.kind == RunKind::kUncertain) {
     survey.uncertain.push_back({std::move(sight), std::move(verdict)});
   }
+}
+
+bool StoreSight::nearly_full() const {
+  constexpr std::uint64_t kPercent = 90;
+  const auto above = [](std::uint64_t value, std::uint64_t limit) {
+    return limit != 0 && value * 100 >= limit * kPercent;
+  };
+  return above(fill.rows, fill.limits.rows) || above(fill.table_bytes, fill.limits.table_bytes) ||
+         above(fill.retained, fill.limits.retained);
+}
+
+bool Survey::quiet() const {
+  return !moved && uncertain.empty() && damaged.empty() &&
+         std::ranges::none_of(stores, [](const StoreSight& store) {
+           return store.error.has_value() || store.nearly_full();
+         });
+}
+
+Result<void> SurveyStores(const StateRoot& state, Survey& survey) {
+  StoreList list;
+  MACO_ASSIGN(list, ListStores(StoreAccess::Of(state)));
+  for (const auto& name : list.names) {
+    StoreSight sight;
+    sight.name = name;
+    if (auto snapshot = ReadStore(StoreAccess::Of(state), name)) {
+      sight.fill = snapshot->fill;
+    } else if (snapshot.error().code != Code::kNotFound) {  // else its creation was cut short
+      sight.error = std::move(snapshot).error();
+    }
+    survey.stores.push_back(std::move(sight));
+  }
+  return {};
 }
 
 Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root) {
@@ -180,6 +249,30 @@ std::string SurveyText(const Survey& survey) {
   for (const Attention& attention : survey.damaged) {
     out += AttentionText("DAMAGED", attention);
   }
+  for (const StoreSight& store : survey.stores) {
+    out += StoreText(store);
+  }
+  return out;
+}
+
+std::string SurveyPorcelain(const Survey& survey) {
+  std::string out = "repository " + survey.repository_id + (survey.moved ? " moved\n" : " ok\n");
+  out += "runs " + std::to_string(survey.total) + " " + std::to_string(survey.running) + "\n";
+  const auto add = [&out](const char* word, const std::vector<Attention>& list) {
+    for (const Attention& attention : list) {
+      out += std::string("run ") + EscapeWord(attention.sight.id) + " " + word + "\n";
+    }
+  };
+  add("uncertain", survey.uncertain);
+  add("damaged", survey.damaged);
+  for (const StoreSight& store : survey.stores) {
+    const StoreFill& fill = store.fill;
+    out += "store " + store.name + " " +
+           (store.error ? "damaged" : store.nearly_full() ? "full" : "ok") + " " +
+           std::to_string(fill.rows) + "/" + std::to_string(fill.limits.rows) + " " +
+           std::to_string(fill.active_bytes) + "/" + std::to_string(fill.limits.journal_bytes) +
+           " " + std::to_string(fill.retained) + "/" + std::to_string(fill.limits.retained) + "\n";
+  }
   return out;
 }
 
@@ -201,6 +294,7 @@ Result<std::string> SurveyJson(const Survey& survey) {
                  {"by_last_event", by_last_event},
                  {"uncertain", AttentionJson(survey.uncertain)},
                  {"damaged", AttentionJson(survey.damaged)}};
+  out["stores"] = StoresJson(survey.stores);
   std::string text;
   MACO_ASSIGN(text, Canonicalize(out));
   return text + "\n";

@@ -3,18 +3,30 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
 #include "libcommon/state/run_sight.h"
+#include "libcommon/store/store_limits.h"
 
 namespace maco::status {
 
 struct Attention {
   RunSight sight;
   RunVerdict verdict;
+};
+
+// How full a store is, or why it cannot be read.
+struct StoreSight {
+  std::string name;
+  std::optional<Error> error;
+  StoreFill fill;
+
+  // Rows, journal or retained journals are nearly at their limit.
+  bool nearly_full() const;
 };
 
 struct Survey {
@@ -28,8 +40,9 @@ struct Survey {
   std::map<std::string, std::uint64_t> by_last_event;
   std::vector<Attention> uncertain;
   std::vector<Attention> damaged;
+  std::vector<StoreSight> stores;
 
-  bool quiet() const { return !moved && uncertain.empty() && damaged.empty(); }
+  bool quiet() const;
 };
 
 // Errors: kPermission (the directory of runs), kLimit (more than 1,000,000 runs), kIo.
@@ -37,6 +50,12 @@ Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root);
 
 // Adds one run. Pure.
 void Count(RunSight sight, Survey& survey);
+
+// Errors: kPermission (the directory of stores), kLimit, kIo.
+Result<void> SurveyStores(const StateRoot& state, Survey& survey);
+
+// Stable lines: a word for the kind, then fields without blanks; see git-maco-status(1).
+std::string SurveyPorcelain(const Survey& survey);
 
 std::string SurveyText(const Survey& survey);
 

@@ -36,7 +36,7 @@ Result<std::vector<std::string>> NamesIn(const StateRoot& state, const std::stri
   return names;
 }
 
-Result<void> ListRuns(const StateRoot& state, Inventory& inventory) {
+Result<void> ListRuns(const StateRoot& state, JournalList& inventory) {
   std::vector<std::string> names;
   MACO_ASSIGN(names, NamesIn(state, kRunsName));
   for (const auto& name : names) {
@@ -52,7 +52,7 @@ Result<void> ListRuns(const StateRoot& state, Inventory& inventory) {
 // Logs that lie in one directory, each named by `accept` from its name without ".log".
 template <typename Accept>
 Result<void> ListFiles(const StateRoot& state, const std::string& path, const Accept& accept,
-                       Inventory& inventory) {
+                       JournalList& inventory) {
   std::vector<std::string> names;
   MACO_ASSIGN(names, NamesIn(state, path));
   for (const auto& name : names) {
@@ -60,6 +60,31 @@ Result<void> ListFiles(const StateRoot& state, const std::string& path, const Ac
                         accept(name.substr(0, name.size() - kLogSuffix.size()), inventory);
     if (!is_log && !name.starts_with(kTemporaryPrefix)) {
       inventory.strangers.push_back(path + "/" + name);
+    }
+  }
+  return {};
+}
+
+// Whether a name is that of a store's journal: six digits.
+bool IsStoreNumber(const std::string& name) {
+  constexpr std::size_t kDigits = 6;
+  return name.size() == kDigits && ParseUint(name).has_value();
+}
+
+// The journals of all stores. What else lies there is the business of VerifyStore.
+Result<void> ListStores(const StateRoot& state, JournalList& inventory) {
+  std::vector<std::string> stores;
+  MACO_ASSIGN(stores, NamesIn(state, "stores"));
+  for (const auto& store : stores) {
+    const auto names = NamesIn(state, "stores/" + store);
+    if (!names) {
+      continue;  // VerifyStore tells why
+    }
+    for (const auto& name : *names) {
+      const bool is_log = name.ends_with(kLogSuffix);
+      if (is_log && IsStoreNumber(name.substr(0, name.size() - kLogSuffix.size()))) {
+        inventory.journals.push_back(Journal::OfStore(store, name));
+      }
     }
   }
   return {};
@@ -73,7 +98,7 @@ Journal OfEpoch(JournalKind kind, const std::string& name, const std::string& di
 }
 
 template <Journal (*make)(std::uint32_t)>
-bool AcceptEpoch(const std::string& name, Inventory& out) {
+bool AcceptEpoch(const std::string& name, JournalList& out) {
   const auto epoch = ParseUint(name);
   if (!epoch || *epoch > UINT32_MAX || std::to_string(*epoch) != name) {
     return false;
@@ -97,6 +122,8 @@ std::string_view JournalKindName(JournalKind kind) {
       return "steps";
     case JournalKind::kStore:
       return "store";
+    case JournalKind::kArchive:
+      return "archive";
     case JournalKind::kAudit:
       return "audit";
     case JournalKind::kSeal:
@@ -122,6 +149,11 @@ Journal Journal::OfSeal(std::uint32_t epoch) {
   return OfEpoch(JournalKind::kSeal, "seal", "seals", epoch);
 }
 
+Journal Journal::OfArchive(const std::string& segment) {
+  const std::string name = "archive/" + segment;
+  return {JournalKind::kArchive, name, name, "archive", segment + std::string(kLogSuffix)};
+}
+
 Journal Journal::OfStore(const std::string& store, const std::string& file) {
   const std::string number = file.substr(0, file.size() - kLogSuffix.size());
   const std::string name = "store/" + store + "/" + number;
@@ -136,14 +168,25 @@ bool IsPlainName(std::string_view text) {
          });
 }
 
-Result<Inventory> ListJournals(const StateRoot& state) {
-  Inventory inventory;
+Result<JournalList> ListJournals(const StateRoot& state) {
+  JournalList inventory;
+  MACO_TRY(ListFiles(
+      state, "archive",
+      [](const std::string& name, JournalList& out) {
+        if (IsPlainName(name)) {
+          out.journals.push_back(Journal::OfArchive(name));
+          return true;
+        }
+        return false;
+      },
+      inventory));
   MACO_TRY(ListFiles(state, "audit", AcceptEpoch<Journal::OfAudit>, inventory));
   MACO_TRY(ListRuns(state, inventory));
   MACO_TRY(ListFiles(state, "seals", AcceptEpoch<Journal::OfSeal>, inventory));
+  MACO_TRY(ListStores(state, inventory));
   MACO_TRY(ListFiles(
       state, "steps",
-      [](const std::string& name, Inventory& out) {
+      [](const std::string& name, JournalList& out) {
         if (IsPlainName(name)) {
           out.journals.push_back(Journal::OfSteps(name));
           return true;
@@ -154,7 +197,7 @@ Result<Inventory> ListJournals(const StateRoot& state) {
   return inventory;
 }
 
-Result<Journal> FindJournal(const Inventory& inventory, const std::string& text) {
+Result<Journal> FindJournal(const JournalList& inventory, const std::string& text) {
   const std::string run_prefix = text.starts_with("run/") ? text : "run/" + text;
   const bool may_be_prefix = run_prefix.size() >= std::string_view("run/").size() + kMinPrefix;
   const Journal* found = nullptr;

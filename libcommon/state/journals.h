@@ -15,14 +15,15 @@
 
 namespace maco {
 
-enum class JournalKind { kRun, kSteps, kStore, kAudit, kSeal };
+enum class JournalKind { kRun, kSteps, kStore, kArchive, kAudit, kSeal };
 
 std::string_view JournalKindName(JournalKind kind);
 
 struct Journal {
   JournalKind kind = JournalKind::kRun;
-  std::string
-      name;  // "run/<id>", "steps/<name>", "store/<name>/<n>", "audit/<epoch>", "seal/<epoch>"
+  // "run/<id>", "steps/<name>", "store/<name>/<n>", "archive/<segment>", "audit/<epoch>",
+  // "seal/<epoch>".
+  std::string name;
   std::string object_id;  // in every MAC of it; the name, but for a run its id alone
   std::string directory;  // below the state root, "" for the root itself
   std::string file;
@@ -31,6 +32,8 @@ struct Journal {
   static Journal OfSteps(const std::string& run_name);
   static Journal OfAudit(std::uint32_t epoch);
   static Journal OfSeal(std::uint32_t epoch);
+  // `segment` is "<store>-<first>-<last>", see docs/formats/archive.md.
+  static Journal OfArchive(const std::string& segment);
   static Journal OfStore(const std::string& store, const std::string& file);
 };
 
@@ -40,16 +43,16 @@ bool IsPlainName(std::string_view text);
 
 // What lies in the state root, in the order of names; also what is not like a journal, so that it
 // is reported and not passed over.
-struct Inventory {
+struct JournalList {
   std::vector<Journal> journals;
   std::vector<std::string> strangers;  // paths below the state root
 };
 // Errors: kPermission, kLimit (more than 1,000,000 in one place), kIo.
-Result<Inventory> ListJournals(const StateRoot& state);
+Result<JournalList> ListJournals(const StateRoot& state);
 
 // The one journal that `text` names: its full name, or for a run its id or the beginning of it (4
 // digits or more). Errors: kNotFound, kInvalid (several fit).
-Result<Journal> FindJournal(const Inventory& inventory, const std::string& text);
+Result<Journal> FindJournal(const JournalList& inventory, const std::string& text);
 
 Result<Directory> OpenJournalDirectory(const StateRoot& state, const Journal& journal);
 

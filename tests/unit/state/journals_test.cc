@@ -28,7 +28,7 @@ TEST_F(RunFixture, EverythingIsListedOrAStranger) {
 }
 
 TEST(FindJournal, ByFullNameIdOrPrefix) {
-  Inventory inventory;
+  JournalList inventory;
   const std::string a(32, 'a');
   const std::string b = "aaaab" + std::string(27, '0');
   inventory.journals = {Journal::OfAudit(0), Journal::OfRun(a), Journal::OfRun(b),
