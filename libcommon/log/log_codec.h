@@ -30,6 +30,7 @@ class LogCodec {
   // Errors: kCorrupt, kUnsupported.
   static Result<std::uint32_t> EpochOf(const LogBlock& header);
 
+  const LogId& log_id() const { return log_id_; }
   const LogBlock& header() const { return header_; }
   const Mac& header_mac() const { return header_mac_; }
 

@@ -48,6 +48,9 @@ class LogReader {
   const LogEnds& ends() const { return ends_; }
   // Sequence of the last record that Next will return, 0 if there is none.
   std::uint64_t last_sequence() const { return last_.sequence; }
+  const Mac& last_mac() const { return last_.mac; }  // of that record, else of the header
+  std::uint64_t end() const { return last_.end; }    // offset after it
+  const LogId& log_id() const { return scan_.codec().log_id(); }
 
  private:
   LogReader(UniqueFd fd, LogScan scan, LogEnds ends);

@@ -232,6 +232,17 @@ Result<void> LogWriter::Reserve(std::uint64_t bytes) {
   return size_ == before ? Result<void>() : SyncData(fd_.get());
 }
 
+Result<void> LogWriter::FlushHead() {
+  MACO_TRY(CheckUsable());
+  if (!head_flushed_) {
+    poisoned_ = true;  // a failed flush is never tried again
+    MACO_TRY(SyncData(fd_.get()));
+    head_flushed_ = true;
+    poisoned_ = false;
+  }
+  return {};
+}
+
 Result<void> LogWriter::Close() {
   Result<void> result;
   if (fd_.valid() && !poisoned_ && !head_flushed_) {

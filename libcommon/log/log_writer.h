@@ -59,11 +59,16 @@ class LogWriter {
   // no more disk space. Errors: kLimit (disk full, size of the log), kIo; the writer stays usable.
   Result<void> Reserve(std::uint64_t bytes);
 
+  // Makes the head of the last record durable. Errors: as a failed Append.
+  Result<void> FlushHead();
+
   // Makes the head durable and gives up the lock. Errors: kIo.
   Result<void> Close();
 
   std::uint64_t last_sequence() const { return head_.sequence; }  // 0 if the log is empty
   std::uint64_t end() const { return head_.end; }                 // offset after the last record
+  const Mac& last_mac() const { return head_.mac; }  // of the last record, else of the header
+  const LogId& log_id() const { return codec_.log_id(); }
 
  private:
   LogWriter(UniqueFd fd, LogCodec codec, const LogHead& head, std::uint64_t size);

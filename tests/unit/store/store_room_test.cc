@@ -1,0 +1,1 @@
+// placeholder for the tests of room of stores.
