@@ -70,7 +70,7 @@ Result<UniqueFd> LockStore(const Directory& directory, const std::string& name,
   }
   const bool make = options.create && !directory.Stat(kLocatorName);
   auto fd = OfdLock::OpenLocked(directory, kStoreLockName, make ? kLockFlags | O_CREAT : kLockFlags,
-                                0600, options.lock == LogLock::kWait);
+                                make ? 0600 : 0, options.lock == LogLock::kWait);
   if (fd) {
     return fd;
   }

@@ -84,14 +84,13 @@ class StoreFixture : public ::testing::Test {
  protected:
   static constexpr char kName[] = "claims";
 
-  StoreAccess Access() const { return {&scratch_.dir(), &key_, kTestRepository}; }
+  StoreAccess Access() const { return {root_, &key_, kTestRepository}; }
 
   Result<Store> Open(const std::string& name = kName) const {
     return Store::Open(Access(), name, {.lock = LogLock::kTry, .limits = limits_});
   }
   Result<Store> TryCreate(const std::string& name = kName) const {
-    return Store::Open(Access(), name,
-                       {.create = true, .lock = LogLock::kTry, .limits = limits_});
+    return Store::Open(Access(), name, {.create = true, .lock = LogLock::kTry, .limits = limits_});
   }
   Store Create(const std::string& name = kName) const {
     auto store = TryCreate(name);
@@ -123,7 +122,7 @@ class StoreFixture : public ::testing::Test {
   }
 
   std::string Path(const std::string& file = "", const std::string& name = kName) const {
-    return scratch_.Path("stores/" + name + (file.empty() ? "" : "/" + file));
+    return root_path_ + "/stores/" + name + (file.empty() ? "" : "/" + file);
   }
   std::set<std::string> Names(const std::string& name = kName) const {
     std::set<std::string> names;
@@ -137,12 +136,13 @@ class StoreFixture : public ::testing::Test {
     return *ReadPath(Path(file), std::size_t{64} << 20U);
   }
   void Save(const std::string& file, std::string_view bytes) const {
-    const UniqueFd fd(
-        open(Path(file).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const UniqueFd fd(open(Path(file).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     ASSERT_TRUE(WriteAll(fd.get(), AsBytes(bytes)));
   }
 
   ScratchDir scratch_;
+  const Directory* root_ = &scratch_.dir();  // the state root
+  std::string root_path_ = scratch_.path();
   Key key_ = StoreTestKey();
   StoreLimits limits_ = SmallLimits();
 };
