@@ -104,9 +104,12 @@ TEST_F(StoreRolloverTest, FiftyInARow) {
 TEST_F(StoreRolloverTest, ABaseOfManyRecordsIsReadBack) {
   limits_ = StoreLimits{};
   Store store = Create();
-  for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(
-        store.Commit(Put("k" + std::to_string(i), TestRow(i, 60'000)), Durability::kRecord));
+  for (int group = 0; group < 4; ++group) {
+    StoreChange change;
+    for (int i = 0; i < 15; ++i) {
+      change.put["k" + std::to_string(15 * group + i)] = TestRow(i, 60'000);
+    }
+    ASSERT_TRUE(store.Commit(change, Durability::kRecord));
   }
   ASSERT_TRUE(store.Rollover());
   EXPECT_GT(store.Fill().active_records, 3U) << "more than 3 MiB, so several base records";
