@@ -86,6 +86,7 @@ class Store {
   Result<void> OpenExisting(const Inventory& inventory);
   Result<void> Mend(const Inventory& inventory);
   Result<void> DiscardPrepared(const Inventory& inventory);
+  Result<void> ClearIntent();
 
   // store_commit.cc
   Result<Plan> MakePlan(std::span<const StoreChange> changes);

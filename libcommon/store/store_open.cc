@@ -181,16 +181,18 @@ Result<void> Store::Mend(const Inventory& inventory) {
       MACO_TRY(directory_.Unlink(JournalName(n)));  // it is in an archive
     }
   }
-  if (locator_.prepared && locator_.active > 0) {
-    Locator next = locator_;
-    next.prepared = false;
-    const auto cleared = ReplaceLocator(std::move(next));
-    // On a full disk the intent stays; the store must open nevertheless, for releases.
-    if (!cleared && (poisoned_ || cleared.error().code != Code::kLimit)) {
-      return cleared;
-    }
+  return locator_.prepared && locator_.active > 0 ? ClearIntent() : Result<void>();
+}
+
+Result<void> Store::ClearIntent() {
+  Locator next = locator_;
+  next.prepared = false;
+  auto cleared = ReplaceLocator(std::move(next));
+  // On a full disk the intent stays; the store must open nevertheless, for releases.
+  if (!cleared && !poisoned_ && cleared.error().code == Code::kLimit) {
+    return {};
   }
-  return {};
+  return cleared;
 }
 
 Result<void> Store::DiscardPrepared(const Inventory& inventory) {

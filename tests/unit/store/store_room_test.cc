@@ -12,6 +12,12 @@ namespace {
 
 class StoreRoomTest : public StoreFixture {
  protected:
+  // So that bytes, not records, are what runs out.
+  void ManyRecords() {
+    limits_.journal_bytes = 128 << 10U;
+    limits_.journal_records = 10'000;
+  }
+
   static std::string Key(int number) { return "claim/" + std::to_string(number); }
 
   // Adds rows and changes them until an ordinary commit is refused; the last refusal.
@@ -47,6 +53,7 @@ class StoreRoomTest : public StoreFixture {
 };
 
 TEST_F(StoreRoomTest, AtTheQuotaOfRetainedJournalsEveryRowIsReleased) {
+  ManyRecords();
   limits_.retained = 2;
   Store store = Create();
   int rows = 0;
@@ -113,6 +120,7 @@ TEST_F(StoreRoomTest, AMarkedReleaseIsHeldToItsBounds) {
 // Releases that replace the same row again and again use up the room for replacing, never that
 // for deleting.
 TEST_F(StoreRoomTest, RepeatedReleasesLeaveRoomForDeleting) {
+  ManyRecords();
   limits_.retained = 0;
   limits_.directory_entries = 8;
   Store store = Create();
