@@ -1,13 +1,34 @@
 // `git maco journal rebind` and `rekey`: a new place, a new key; both on the audit journal.
 // Contract: git-maco-journal(1), docs/formats/repository.md, key.md.
 #include "libcommon/base/exit_code.h"
+#include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/store/store.h"
+#include "libcommon/store/store_list.h"
 #include "maco-journal/place.h"
 #include "maco-journal/seals.h"
 #include "maco-journal/verbs.h"
 
 namespace maco::journal {
+namespace {
+
+// Opening a store for writing is what gives it a journal of the new key. One that cannot be opened
+// is no reason to stop: it says why whenever it is used.
+Result<void> RenewStores(const StateRoot& state) {
+  StoreList list;
+  MACO_ASSIGN(list, ListStores(StoreAccess::Of(state)));
+  for (const auto& name : list.names) {
+    auto store = Store::Open(StoreAccess::Of(state), name, {});
+    auto done = store ? store->Close() : Fail(std::move(store).error());
+    if (!done && done.error().code != Code::kNotFound) {
+      Note(kTool, "store " + name + " keeps its old key for now: " + Describe(done.error()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<int> Rebind(const Options& options) {
   Place place;
@@ -50,6 +71,7 @@ Result<int> Rekey(const Options& options) {
   if (!state) {
     return Fail(state.error());
   }
+  MACO_TRY(RenewStores(*state));
   MACO_TRY(Audit(*state, {{"event", "rekeyed"}, {"epoch", state->epoch()}}));
   MACO_TRY(Print("the key of epoch " + std::to_string(state->epoch()) + " is in force\n"));
   return kExitOk;

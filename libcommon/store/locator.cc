@@ -148,6 +148,9 @@ Result<std::string> EncodeLocator(const Locator& locator, const Key& repository_
   Json document = Json::object();
   document["schema"] = kDomain;
   document["store"] = locator.store;
+  if (locator.epoch != 0) {
+    document["epoch"] = locator.epoch;
+  }
   document["active"] = locator.active;
   document["active_log_id"] =
       locator.active == 0 ? Json(nullptr) : Json(ToHex(locator.active_log_id));
@@ -167,6 +170,13 @@ Result<std::string> EncodeLocator(const Locator& locator, const Key& repository_
   return SignDocument(std::move(document), repository_key, kDomain, repository_id);
 }
 
+std::uint32_t EpochOfLocator(std::string_view text) {
+  const auto document = ParseJson(text, kMaxLocatorBytes);
+  const auto epoch =
+      document && document->is_object() ? UintMember(*document, "epoch") : std::nullopt;
+  return epoch && *epoch <= UINT32_MAX ? static_cast<std::uint32_t>(*epoch) : 0;
+}
+
 Result<Locator> DecodeLocator(std::string_view text, const std::string& store,
                               const Key& repository_key, const std::string& repository_id) {
   auto document = VerifyDocument(text, kMaxLocatorBytes, repository_key, kDomain, repository_id);
@@ -179,7 +189,10 @@ Result<Locator> DecodeLocator(std::string_view text, const std::string& store,
   }
   const std::string* schema = TextMember(*document, "schema");
   const std::string* name = TextMember(*document, "store");
-  if (!schema || *schema != kDomain || !name || document->size() != kMembers) {
+  const auto epoch = UintMember(*document, "epoch");
+  const std::size_t members = document->contains("epoch") ? kMembers + 1 : kMembers;
+  const bool is_epoch = !document->contains("epoch") || (epoch && *epoch > 0 && *epoch <= UINT32_MAX);
+  if (!schema || *schema != kDomain || !name || document->size() != members || !is_epoch) {
     return Fail(Bad(store, "it has not the members of one"));
   }
   if (*name != store) {
@@ -187,6 +200,7 @@ Result<Locator> DecodeLocator(std::string_view text, const std::string& store,
   }
   Locator locator;
   locator.store = store;
+  locator.epoch = static_cast<std::uint32_t>(epoch.value_or(0));
   if (!TakeActive(*document, locator) || !TakeAllRetained(*document, locator) ||
       !TakeArchived(*document, locator) || !KeepsRules(locator)) {
     return Fail(Bad(store, "it breaks a rule of its format"));

@@ -34,6 +34,7 @@ struct ArchivedJournals {
 
 struct Locator {
   std::string store;
+  std::uint32_t epoch = 0;   // of the key that signs it
   std::uint64_t active = 0;  // 0 while the store is being created
   LogId active_log_id{};     // meaningless if active is 0
   bool prepared = false;     // journal active + 1 may be in the making
@@ -48,6 +49,10 @@ struct Locator {
 // The file's bytes. Errors: as SignDocument.
 Result<std::string> EncodeLocator(const Locator& locator, const Key& repository_key,
                                   const std::string& repository_id);
+
+// The epoch that the text claims, before it is verified: which key to verify it with. 0 if it claims
+// none, or is no document.
+std::uint32_t EpochOfLocator(std::string_view text);
 
 // Errors: kCorrupt (does not verify, another store's, breaks a rule), kUnsupported (a later
 // version).

@@ -87,6 +87,7 @@ class Store {
   Result<void> Mend(const Inventory& inventory);
   Result<void> DiscardPrepared(const Inventory& inventory);
   Result<void> ClearIntent();
+  Result<void> LeaveOldKey();
 
   // store_commit.cc
   Result<Plan> MakePlan(std::span<const StoreChange> changes);

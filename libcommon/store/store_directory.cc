@@ -170,10 +170,39 @@ Error ExchangedJournal(const std::string& store, std::uint64_t n) {
                    kRestore);
 }
 
+Result<const Key*> StoreAccess::KeyOf(std::uint32_t of_epoch) const {
+  if (of_epoch == epoch) {
+    return key;
+  }
+  if (state == nullptr) {
+    return Fail(Code::kCorrupt, "there is no key of epoch " + std::to_string(of_epoch));
+  }
+  return state->KeyOf(of_epoch);
+}
+
+Result<Locator> VerifyLocator(const StoreAccess& access, const std::string& store,
+                              std::string_view text) {
+  const Key* key = nullptr;
+  MACO_ASSIGN(key, access.KeyOf(EpochOfLocator(text)));
+  return DecodeLocator(text, store, *key, access.repository_id);
+}
+
+Result<StoreJournalKey> KeyOfStoreJournal(const Directory& directory, const StoreAccess& access,
+                                          const std::string& store, std::uint64_t n) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, OpenLogFile(directory, JournalName(n)));
+  StoreJournalKey out;
+  out.identity = JournalIdentity(access.repository_id, store, n);
+  MACO_ASSIGN(out.identity.epoch, EpochOfLog(fd.get()));
+  MACO_ASSIGN(out.key, access.KeyOf(out.identity.epoch));
+  return out;
+}
+
 Result<LogReader> OpenJournal(const Directory& directory, const StoreAccess& access,
                               const std::string& store, std::uint64_t n, const LogId& log_id) {
-  auto reader = LogReader::Open(directory, JournalName(n), *access.key,
-                                JournalIdentity(access.repository_id, store, n));
+  const auto key = KeyOfStoreJournal(directory, access, store, n);
+  auto reader = key ? LogReader::Open(directory, JournalName(n), *key->key, key->identity)
+                    : Result<LogReader>(Fail(key.error()));
   if (!reader) {
     return Fail(InJournal(store, n, std::move(reader).error()));
   }

@@ -21,11 +21,28 @@ struct StoreAccess {
   const Directory* state_root = nullptr;
   const Key* key = nullptr;
   std::string repository_id;
+  std::uint32_t epoch = 0;           // of `key`
+  const StateRoot* state = nullptr;  // where the keys of earlier epochs are; may be null
 
   static StoreAccess Of(const StateRoot& state) {
-    return {&state.dir(), &state.key(), state.repository_id()};
+    return {&state.dir(), &state.key(), state.repository_id(), state.epoch(), &state};
   }
+  // Errors: kCorrupt (there is no such key).
+  Result<const Key*> KeyOf(std::uint32_t of_epoch) const;
 };
+
+// Verifies the text of a locator with the key of its epoch. Errors: as DecodeLocator, kCorrupt.
+Result<Locator> VerifyLocator(const StoreAccess& access, const std::string& store,
+                              std::string_view text);
+
+// What a journal is opened with: the key of the epoch that its header claims.
+struct StoreJournalKey {
+  LogIdentity identity;
+  const Key* key = nullptr;
+};
+// Errors: those of opening the file, kCorrupt, kUnsupported.
+Result<StoreJournalKey> KeyOfStoreJournal(const Directory& directory, const StoreAccess& access,
+                                          const std::string& store, std::uint64_t n);
 
 // Opens `stores` or the directory of one store. Errors: kNotFound, kPermission, kIo, kInvalid (the
 // name is none).

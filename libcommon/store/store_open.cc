@@ -112,7 +112,7 @@ Result<void> Store::Begin(const StoreOptions& options) {
   Inventory inventory;
   MACO_ASSIGN(inventory, TakeInventory(directory_, name(), limits_.directory_entries));
   if (text) {
-    MACO_ASSIGN(locator_, DecodeLocator(*text, name(), *access_.key, access_.repository_id));
+    MACO_ASSIGN(locator_, VerifyLocator(access_, name(), *text));
     locator_text_ = *std::move(text);
     CheckInventory(locator_, inventory);
   } else {
@@ -145,8 +145,9 @@ Result<void> Store::FinishCreation(const Inventory& inventory) {
 Result<void> Store::OpenExisting(const Inventory& inventory) {
   const std::uint64_t n = locator_.active;
   // Its lock is taken before anything is removed: a writer that lost the lock file still has it.
-  auto writer = LogWriter::Open(directory_, JournalName(n), *access_.key,
-                                JournalIdentity(access_.repository_id, name(), n));
+  const auto key = KeyOfStoreJournal(directory_, access_, name(), n);
+  auto writer = key ? LogWriter::Open(directory_, JournalName(n), *key->key, key->identity)
+                    : Result<LogWriter>(Fail(key.error()));
   if (!writer) {
     return Fail(InJournal(name(), n, std::move(writer).error()));
   }
@@ -168,7 +169,15 @@ Result<void> Store::OpenExisting(const Inventory& inventory) {
   MACO_TRY(CheckBaseGeneration(locator_, content->first_generation));
   table_ = std::move(content->table);
   generation_ = content->last_generation;
-  return Mend(inventory);
+  MACO_TRY(Mend(inventory));
+  return key->identity.epoch == access_.epoch ? Result<void>() : LeaveOldKey();
+}
+
+// The repository got a new key: from here on it signs. Where there is no room for another journal
+// the old one goes on, so that releases do, until there is.
+Result<void> Store::LeaveOldKey() {
+  auto rolled = Rollover();
+  return !rolled && rolled.error().code == Code::kLimit && !poisoned_ ? Result<void>() : rolled;
 }
 
 Result<void> Store::Mend(const Inventory& inventory) {
@@ -200,8 +209,9 @@ Result<void> Store::DiscardPrepared(const Inventory& inventory) {
   if (!inventory.journals.contains(n)) {
     return {};
   }
-  auto reader = LogReader::OpenTorn(directory_, JournalName(n), *access_.key,
-                                    JournalIdentity(access_.repository_id, name(), n));
+  const auto key = KeyOfStoreJournal(directory_, access_, name(), n);
+  auto reader = key ? LogReader::OpenTorn(directory_, JournalName(n), *key->key, key->identity)
+                    : Result<LogReader>(Fail(key.error()));
   if (!reader) {
     return Fail(InJournal(name(), n, std::move(reader).error()));
   }

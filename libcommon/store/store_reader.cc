@@ -33,7 +33,7 @@ Result<StoreSnapshot> ReadOnce(const StoreAccess& access, const Directory& direc
                                const std::string& text, const std::string& name,
                                const StoreLimits& limits) {
   StoreSnapshot snapshot;
-  MACO_ASSIGN(snapshot.locator, DecodeLocator(text, name, *access.key, access.repository_id));
+  MACO_ASSIGN(snapshot.locator, VerifyLocator(access, name, text));
   Inventory inventory;
   MACO_ASSIGN(inventory, TakeInventory(directory, name, limits.directory_entries));
   CheckInventory(snapshot.locator, inventory);

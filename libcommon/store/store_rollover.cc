@@ -69,8 +69,9 @@ Result<void> Store::Rollover() {
 
 Result<LogWriter> Store::MakeJournal(std::uint64_t n) {
   const auto make = [&]() -> Result<LogWriter> {
-    auto writer = LogWriter::Create(directory_, JournalName(n), *access_.key,
-                                    JournalIdentity(access_.repository_id, name(), n));
+    LogIdentity identity = JournalIdentity(access_.repository_id, name(), n);
+    identity.epoch = access_.epoch;
+    auto writer = LogWriter::Create(directory_, JournalName(n), *access_.key, identity);
     if (!writer) {
       return writer;
     }
@@ -128,6 +129,7 @@ Result<void> Store::SwitchTo(LogWriter fresh) {
 }
 
 Result<void> Store::ReplaceLocator(Locator next) {
+  next.epoch = access_.epoch;
   std::string text;
   MACO_ASSIGN(text, EncodeLocator(next, *access_.key, access_.repository_id));
   if (auto written = WriteAtomically(directory_, kLocatorName, AsBytes(text)); !written) {

@@ -32,7 +32,7 @@ class Verifier {
       }
       return {};
     }
-    auto locator = DecodeLocator(**text, report_.store, *access_.key, access_.repository_id);
+    auto locator = VerifyLocator(access_, report_.store, **text);
     if (!locator) {
       report_.findings = std::move(inventory.problems);
       report_.findings.push_back(std::move(locator).error());
@@ -176,8 +176,9 @@ class Verifier {
     journal.n = n;
     journal.role = JournalRole::kPrepared;
     journal.intact = true;
-    auto reader = LogReader::OpenTorn(directory_, JournalName(n), *access_.key,
-                                      JournalIdentity(access_.repository_id, report_.store, n));
+    const auto key = KeyOfStoreJournal(directory_, access_, report_.store, n);
+    auto reader = key ? LogReader::OpenTorn(directory_, JournalName(n), *key->key, key->identity)
+                      : Result<LogReader>(Fail(key.error()));
     auto delta = reader ? HasDelta(*reader) : Fail(std::move(reader).error());
     if (!delta) {
       MACO_TRY(Note(journal, InJournal(report_.store, n, std::move(delta).error())));
