@@ -209,9 +209,11 @@ Result<LogEnds> LogScan::CheckEnds(bool skip_tail) {
   }
   ends.older = even->number < odd->number ? *even : *odd;
   ends.newer = even->number < odd->number ? *odd : *even;
-  const LogPosition start = Start();
   const bool empty = ends.newer.number < kFirstBatch;
-  if (!Consecutive(ends.older, ends.newer) || (empty && !start.Is(ends.newer))) {
+  const auto allowed = [this](const LogHead& head) {
+    return head.number >= kFirstBatch || LogPosition::At(codec_.EmptyHead(head.number)).Is(head);
+  };
+  if (!Consecutive(ends.older, ends.newer) || !allowed(ends.older) || !allowed(ends.newer)) {
     ends.verdict = LogVerdict::kDamagedHead;
     ends.offset = kLogBlockBytes * (1 + ends.older.number % 2);
     return ends;

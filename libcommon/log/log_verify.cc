@@ -11,31 +11,54 @@
 namespace maco {
 namespace {
 
-// Walks the chain up to `stop` as far as it verifies. Nothing is retained but the position.
-Result<LogPosition> WalkChain(LogScan& scan, const LogEnds& ends, std::uint64_t stop,
-                              LogSummary& summary) {
-  LogPosition position = scan.Start();
-  const bool heads =
-      ends.verdict != LogVerdict::kDamagedHead && ends.verdict != LogVerdict::kNoHead;
-  const auto fits = [&](const LogHead& head) {
-    return !heads || position.batch != head.number || position.left > 0 || position.Is(head);
+// Follows the chain from `position` to `stop` as far as it verifies, and as `older` and `newer` say
+// if they are known. Returns where it stopped. Nothing else is retained.
+Result<LogPosition> WalkChain(LogScan& scan, const LogEnds* heads, LogPosition position,
+                              std::uint64_t stop, LogSummary& summary) {
+  const auto fits = [](const LogPosition& at, const LogHead& head) {
+    return at.batch != head.number || at.left > 0 || at.Is(head);
   };
   while (position.end < stop) {
     std::optional<LogRecord> record;
     MACO_ASSIGN(record, scan.NextRecord(position));
-    if (!record) {
+    if (!record || record->after.end > stop) {
       break;
     }
-    position = record->after;
-    if (!fits(ends.older) || !fits(ends.newer)) {
+    const LogPosition& after = record->after;
+    if (heads != nullptr && !(fits(after, heads->older) && fits(after, heads->newer))) {
       break;
     }
+    position = after;
     ++summary.records;
     summary.batches += position.left == 0 ? 1 : 0;
     summary.bytes = position.end;
     summary.last_mac = position.mac;
   }
   return position;
+}
+
+// Records up to the newest head, which must be as the heads say, then those that no head names.
+Result<void> WalkRecords(LogScan& scan, const LogEnds& ends, LogSummary& summary) {
+  if (ends.verdict == LogVerdict::kDamagedHead || ends.verdict == LogVerdict::kNoHead) {
+    // The heads do not say where it ends: the chain is followed as far as it goes.
+    LogPosition last;
+    MACO_ASSIGN(last, WalkChain(scan, nullptr, scan.Start(), summary.file_bytes, summary));
+    return {};
+  }
+  LogPosition position;
+  MACO_ASSIGN(position, WalkChain(scan, &ends, scan.Start(), ends.newer.end, summary));
+  if (!position.Is(ends.newer)) {
+    if (ends.verdict != LogVerdict::kTruncated) {
+      summary.verdict = LogVerdict::kChanged;
+      summary.offset = summary.bytes;
+    }
+    return {};
+  }
+  const std::uint64_t stop = ends.verdict == LogVerdict::kStaleHead ? summary.file_bytes
+                             : ends.unnamed.empty()                 ? ends.newer.end
+                                                                    : ends.unnamed.back().end;
+  MACO_ASSIGN(position, WalkChain(scan, nullptr, position, stop, summary));
+  return {};
 }
 
 }  // namespace
@@ -62,17 +85,7 @@ Result<LogSummary> VerifyLog(const Directory& directory, const std::string& name
   for (const auto& slot : slots) {
     summary.head_batch = std::max(summary.head_batch, slot ? slot->number : 0);
   }
-  // What the heads promise must be there. Where they do not say, the chain is followed to its end.
-  const bool promised = summary.intact() || ends.verdict == LogVerdict::kTornTail;
-  const std::uint64_t stop = !promised              ? summary.file_bytes
-                             : ends.unnamed.empty() ? ends.newer.end
-                                                    : ends.unnamed.back().end;
-  LogPosition last;
-  MACO_ASSIGN(last, WalkChain(*scan, ends, stop, summary));
-  if (promised && (last.end != stop || summary.bytes != stop)) {
-    summary.verdict = LogVerdict::kChanged;
-    summary.offset = summary.bytes;
-  }
+  MACO_TRY(WalkRecords(*scan, ends, summary));
   return summary;
 }
 

@@ -196,5 +196,51 @@ TEST_F(LogDamageTest, DamageBeforeTheLastBatchFailsReadingThere) {
   EXPECT_TRUE(Open()) << "appending relies on the last batch only";
 }
 
+// The first wrong record is told, also if the last batch is wrong or the heads are old.
+TEST_F(LogDamageTest, TheFirstWrongRecordIsToldWhateverElseIsWrong) {
+  Make({"first", "second", "third"});
+  const std::string whole = Load();
+  const std::uint64_t end = Verify().bytes;
+  std::string both = whole;
+  both[kFirst + kFrame] = 'F';
+  both[end - 1] = 'D';
+  Store(both);
+  EXPECT_EQ(Verify().verdict, LogVerdict::kChanged);
+  EXPECT_EQ(Verify().offset, kFirst);
+}
+
+TEST_F(LogDamageTest, AWrongRecordUnderStaleHeadsIsAChange) {
+  Make({"first"});
+  const std::string old = Load().substr(0, kFirst);
+  for (const char* record : {"second", "third", "fourth"}) {
+    ASSERT_TRUE(Open()->Append(AsBytes(record), Durability::kRecord));
+  }
+  std::string whole = Load();
+  whole.replace(0, kFirst, old);
+  Store(whole);
+  EXPECT_EQ(Verify().verdict, LogVerdict::kStaleHead);
+  whole[kFirst + kFrame] = 'F';
+  Store(whole);
+  EXPECT_EQ(Verify().verdict, LogVerdict::kChanged);
+  EXPECT_EQ(Verify().offset, kFirst);
+}
+
+// Heads 0 and 1 are of the empty log, the older one as well (log.md, rule 3). Only an owner of the
+// key can make another one.
+TEST_F(LogDamageTest, AnOlderHeadOfTheEmptyLogIsCheckedToo) {
+  Make({"first"});
+  const std::string whole = Load();
+  LogBlock header{};
+  std::ranges::copy(AsBytes(whole).first(header.size()), header.begin());
+  const auto codec = LogCodec::FromHeader(header, key_, TestIdentity());
+  ASSERT_TRUE(codec.has_value());
+  LogHead wrong = codec->EmptyHead(1);
+  wrong.sequence = 1;
+  const auto bytes = codec->EncodeHead(wrong);
+  Store(std::string(whole).replace(2 * kLogBlockBytes, bytes.size(), AsText(bytes)));
+  EXPECT_EQ(Verify().verdict, LogVerdict::kDamagedHead);
+  EXPECT_EQ(Verify().offset, 2 * kLogBlockBytes);
+}
+
 }  // namespace
 }  // namespace maco
