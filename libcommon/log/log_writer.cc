@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "libcommon/base/random_id.h"
 #include "libcommon/log/log_scan.h"
@@ -39,6 +40,16 @@ Result<void> WriteSlot(int fd, const LogCodec& codec, const LogHead& head) {
   return PwriteAll(fd, codec.EncodeHead(head), kLogBlockBytes * (1 + head.number % 2));
 }
 
+// Writes `head` into the slot that holds `before`, and puts that one back if it fails half way.
+Result<void> ReplaceSlot(int fd, const LogCodec& codec, const LogHead& before,
+                         const LogHead& head) {
+  auto written = WriteSlot(fd, codec, head);
+  if (!written) {
+    [[maybe_unused]] const auto ignored = WriteSlot(fd, codec, before);
+  }
+  return written;
+}
+
 // The whole file of an empty log.
 Result<void> WriteEmptyLog(int fd, const LogCodec& codec, std::uint64_t size) {
   MACO_TRY(WriteZeros(fd, 0, size));
@@ -47,10 +58,15 @@ Result<void> WriteEmptyLog(int fd, const LogCodec& codec, std::uint64_t size) {
   return WriteSlot(fd, codec, codec.EmptyHead(1));
 }
 
-// Names the batches that follow the newest head. They are written again first: their pages may be
-// clean in the cache after a flush that failed. One flush per head keeps the slots consecutive.
+// Names the batches that follow the newest head. That head and they are written again first: their
+// pages may be clean in the cache after a flush that failed. The head needs no flush of its own:
+// the next one comes before another head is written. One flush per head keeps the slots
+// consecutive.
 Result<void> RollForward(int fd, const LogCodec& codec, const LogEnds& ends) {
+  MACO_TRY(WriteSlot(fd, codec, ends.newer));
   std::uint64_t start = ends.newer.end;
+  LogHead before = ends.older;
+  LogHead last = ends.newer;
   for (const LogHead& head : ends.unnamed) {
     Bytes batch(static_cast<std::size_t>(head.end - start));
     std::size_t got = 0;
@@ -60,17 +76,19 @@ Result<void> RollForward(int fd, const LogCodec& codec, const LogEnds& ends) {
     }
     MACO_TRY(PwriteAll(fd, batch, start));
     MACO_TRY(SyncData(fd));
-    MACO_TRY(WriteSlot(fd, codec, head));
+    MACO_TRY(ReplaceSlot(fd, codec, before, head));
     MACO_TRY(SyncData(fd));
     start = head.end;
+    before = std::exchange(last, head);
   }
   return {};
 }
 
 }  // namespace
 
-LogWriter::LogWriter(UniqueFd fd, LogCodec codec, const LogHead& head, std::uint64_t size)
-    : fd_(std::move(fd)), codec_(std::move(codec)), head_(head), size_(size) {}
+LogWriter::LogWriter(UniqueFd fd, LogCodec codec, const LogHead& before, const LogHead& head,
+                     std::uint64_t size)
+    : fd_(std::move(fd)), codec_(std::move(codec)), before_(before), head_(head), size_(size) {}
 
 LogWriter::~LogWriter() {
   if (fd_.valid()) {
@@ -102,8 +120,9 @@ Result<LogWriter> LogWriter::Create(const Directory& directory, const std::strin
   const std::uint64_t size = SizeFor(kFirstRecordOffset);
   MACO_TRY(WriteEmptyLog(fd.get(), *codec, size));
   MACO_TRY(file->CommitNew());
+  const LogHead before = codec->EmptyHead(0);
   const LogHead head = codec->EmptyHead(1);
-  return LogWriter(std::move(fd), *std::move(codec), head, size);
+  return LogWriter(std::move(fd), *std::move(codec), before, head, size);
 }
 
 Result<LogWriter> LogWriter::Open(const Directory& directory, const std::string& name,
@@ -125,8 +144,10 @@ Result<LogWriter> LogWriter::Open(const Directory& directory, const std::string&
     return Fail(VerdictError(ends));
   }
   MACO_TRY(RollForward(fd.get(), scan->codec(), ends));
-  const LogHead head = ends.unnamed.empty() ? ends.newer : ends.unnamed.back();
-  LogWriter writer(std::move(fd), scan->TakeCodec(), head, file.size);
+  std::vector<LogHead> heads = {ends.older, ends.newer};
+  heads.insert(heads.end(), ends.unnamed.begin(), ends.unnamed.end());
+  LogWriter writer(std::move(fd), scan->TakeCodec(), heads[heads.size() - 2], heads.back(),
+                   file.size);
   // A writer that was killed may have left its last head in the page cache only.
   writer.head_flushed_ = !ends.unnamed.empty();
   return writer;
@@ -212,9 +233,9 @@ Result<void> LogWriter::WriteBatch(const Bytes& bytes) {
 Result<void> LogWriter::WriteHead(const LogHead& head, Durability durability) {
   // The flush of this append's records has made the previous head durable, so this one may be
   // written: the slots on disk stay consecutive whatever happens now.
-  head_ = head;
+  const LogHead replaced = std::exchange(before_, std::exchange(head_, head));
   head_flushed_ = false;
-  MACO_TRY(WriteSlot(fd_.get(), codec_, head));
+  MACO_TRY(ReplaceSlot(fd_.get(), codec_, replaced, head));
   if (durability == Durability::kRecordAndHead) {
     MACO_TRY(SyncData(fd_.get()));
     head_flushed_ = true;
@@ -229,7 +250,13 @@ Result<void> LogWriter::Reserve(std::uint64_t bytes) {
   }
   const std::uint64_t before = size_;
   MACO_TRY(Grow(head_.end + bytes));
-  return size_ == before ? Result<void>() : SyncData(fd_.get());
+  if (size_ == before) {
+    return {};
+  }
+  poisoned_ = true;  // a flush that fails may have lost the newest head, which is still in flight
+  MACO_TRY(SyncData(fd_.get()));
+  poisoned_ = false;
+  return {};
 }
 
 Result<void> LogWriter::FlushHead() {

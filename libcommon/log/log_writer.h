@@ -56,7 +56,8 @@ class LogWriter {
                                     Durability durability);
 
   // Writes zeros ahead, so that appends of up to `bytes` (64 for each record, and its payload) need
-  // no more disk space. Errors: kLimit (disk full, size of the log), kIo; the writer stays usable.
+  // no more disk space. Errors: kLimit (disk full, size of the log), kIo. The writer stays usable,
+  // but for a flush that fails: that poisons it.
   Result<void> Reserve(std::uint64_t bytes);
 
   // Makes the head of the last record durable. Errors: as a failed Append.
@@ -71,7 +72,8 @@ class LogWriter {
   const LogId& log_id() const { return codec_.log_id(); }
 
  private:
-  LogWriter(UniqueFd fd, LogCodec codec, const LogHead& head, std::uint64_t size);
+  LogWriter(UniqueFd fd, LogCodec codec, const LogHead& before, const LogHead& head,
+            std::uint64_t size);
   Result<void> CheckUsable() const;
   Result<void> Grow(std::uint64_t end);
   Result<void> WriteBatch(const Bytes& bytes);
@@ -79,6 +81,7 @@ class LogWriter {
 
   UniqueFd fd_;
   LogCodec codec_;
+  LogHead before_;          // what the other slot holds
   LogHead head_;            // of the last batch that is durable
   std::uint64_t size_ = 0;  // of the file
   bool head_flushed_ = true;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,6 +31,15 @@ struct Event {
 };
 
 std::vector<Event>* recording = nullptr;
+int flushes_until_failure = -1;  // that many succeed, the next one fails; negative: all succeed
+
+// What Linux may do when a flush fails: the pages count as clean, and never reach the disk. The
+// events stay, empty, so that the places of others do not move.
+void LoseWhatIsInFlight(std::vector<Event>& events) {
+  for (auto event = events.rbegin(); event != events.rend() && !event->flush; ++event) {
+    event->bytes.clear();
+  }
+}
 
 }  // namespace
 }  // namespace maco
@@ -46,6 +57,11 @@ extern "C" ssize_t pwrite64(int fd, const void* data, size_t size, off_t offset)
 // Only recorded: nothing here survives the test, and it saves the time.
 extern "C" int fdatasync(int /*fd*/) {
   if (maco::recording != nullptr) {
+    if (maco::flushes_until_failure >= 0 && maco::flushes_until_failure-- == 0) {
+      maco::LoseWhatIsInFlight(*maco::recording);
+      errno = EIO;
+      return -1;
+    }
     maco::recording->push_back({true, 0, {}});
   }
   return 0;
@@ -91,6 +107,40 @@ class PowerCutTest : public LogFixture {
     }
     ASSERT_TRUE(writer.Close());
     promises_.push_back({events_.size(), writer.last_sequence(), writer.last_sequence()});
+    recording = nullptr;
+  }
+
+  // The same with one flush that fails after `succeed` others, room made in advance now and then,
+  // and the log opened again after each failure.
+  void RecordWithFailure(int succeed) {
+    events_.clear();
+    promises_.assign(1, {});
+    unlink(scratch_.Path(kName).c_str());
+    std::optional<LogWriter> writer(Create());
+    const std::string start = Load();
+    initial_.assign(start.begin(), start.end());
+    flushes_until_failure = succeed;
+    recording = &events_;
+    std::uint64_t named = 0;
+    for (int i = 0; i < 7; ++i) {
+      if (!writer) {
+        auto opened = Open();
+        if (!opened) {
+          continue;
+        }
+        writer.emplace(*std::move(opened));
+      }
+      const auto durability = i % 3 == 1 ? Durability::kRecordAndHead : Durability::kRecord;
+      const bool done = i % 4 == 3 ? writer->Reserve(60'000).has_value()
+                                   : writer->Append(AsBytes("record"), durability).has_value();
+      if (done && i % 4 != 3) {
+        named = durability == Durability::kRecordAndHead ? writer->last_sequence() : named;
+        promises_.push_back({events_.size(), writer->last_sequence(), named});
+      } else if (!done && !writer->Append(AsBytes("record"), durability)) {
+        writer.reset();
+      }
+    }
+    writer.reset();
     recording = nullptr;
   }
 
@@ -240,6 +290,27 @@ TEST_F(PowerCutTest, EachFlushIsNeeded) {
     EXPECT_TRUE(noticed) << "flush at event " << left_out << " changes nothing";
   }
   EXPECT_EQ(flushes, 9U) << "6 appends, 2 of them with their head, and closing";
+}
+
+// A flush that fails once, whichever it is: the caller opens the log again and goes on, and no
+// later cut loses what was acknowledged, nor leaves a log that does not open.
+TEST_F(PowerCutTest, AFlushThatFailsOnceLosesNothingAcknowledged) {
+  samples_ = 3;
+  bool failed = true;
+  int failures = 0;
+  for (int fails = 0; failed; ++fails) {
+    RecordWithFailure(fails);
+    failed = flushes_until_failure < 0;
+    flushes_until_failure = -1;
+    failures += failed ? 1 : 0;
+    for (std::size_t count = 0; count <= events_.size(); ++count) {
+      Cut(events_, count, initial_, [&](const Bytes& image) {
+        EXPECT_EQ(Broken(image, PromisedAfter(count)), "")
+            << "flush " << fails << " failed, cut after event " << count;
+      });
+    }
+  }
+  EXPECT_GE(failures, 9) << "6 appends, 2 of them with their head, and room";
 }
 
 // Opening writes too: a second cut during the recovery after a first one.
