@@ -1,5 +1,6 @@
 # Dependencies: all from the distribution, each with the oldest version that is tested.
 find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tl-expected 1.0 REQUIRED)

@@ -52,6 +52,22 @@ class Key {
 Mac ComputeMac(const Key& key, std::string_view domain,
                std::initializer_list<std::span<const std::uint8_t>> fields);
 
+// The same MACs under one key, without setting the key up for each. Movable. Not thread-safe, not
+// even for Compute: each thread has its own.
+class KeyedMac {
+ public:
+  explicit KeyedMac(const Key& key);
+  KeyedMac(KeyedMac&&) noexcept;
+  KeyedMac& operator=(KeyedMac&&) noexcept;
+  ~KeyedMac();
+  Mac Compute(std::string_view domain,
+              std::initializer_list<std::span<const std::uint8_t>> fields) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Compares in a time that does not depend on the content.
 bool SameMac(const Mac& a, const Mac& b);
 

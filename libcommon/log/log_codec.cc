@@ -86,8 +86,8 @@ Result<HeaderFields> ParseHeader(const LogBlock& header) {
 
 }  // namespace
 
-LogCodec::LogCodec(Key key, LogIdentity identity, const LogId& log_id)
-    : key_(std::move(key)), identity_(std::move(identity)), log_id_(log_id) {
+LogCodec::LogCodec(const Key& key, LogIdentity identity, const LogId& log_id)
+    : mac_(key), identity_(std::move(identity)), log_id_(log_id) {
   FillHeader();
 }
 
@@ -158,7 +158,7 @@ void LogCodec::FillHeader() {
   ByteWriter epoch;
   epoch.U32(identity_.epoch);
   std::ranges::copy(epoch.bytes(), std::span(header_).subspan<kEpochOffset>().begin());
-  header_mac_ = ComputeMac(key_, kHeaderDomain, {std::span(header_).first<kHeaderMacOffset>()});
+  header_mac_ = mac_.Compute(kHeaderDomain, {std::span(header_).first<kHeaderMacOffset>()});
   std::ranges::copy(header_mac_, std::span(header_).subspan<kHeaderMacOffset>().begin());
 }
 
@@ -170,9 +170,8 @@ LogHead LogCodec::EmptyHead(std::uint64_t number) const {
 }
 
 Mac LogCodec::HeadMac(std::span<const std::uint8_t> fields) const {
-  return ComputeMac(
-      key_, kHeadDomain,
-      {AsBytes(identity_.repository_id), AsBytes(identity_.object_id), log_id_, fields});
+  return mac_.Compute(kHeadDomain, {AsBytes(identity_.repository_id), AsBytes(identity_.object_id),
+                                    log_id_, fields});
 }
 
 std::array<std::uint8_t, kHeadBytes> LogCodec::EncodeHead(const LogHead& head) const {
@@ -208,9 +207,9 @@ std::optional<LogHead> LogCodec::DecodeHead(const LogBlock& block, unsigned slot
 
 Mac LogCodec::FrameMac(std::span<const std::uint8_t> fields, const Mac& previous,
                        std::span<const std::uint8_t> payload) const {
-  return ComputeMac(key_, kRecordDomain,
-                    {AsBytes(identity_.repository_id), AsBytes(identity_.object_id), log_id_,
-                     fields, previous, payload});
+  return mac_.Compute(kRecordDomain,
+                      {AsBytes(identity_.repository_id), AsBytes(identity_.object_id), log_id_,
+                       fields, previous, payload});
 }
 
 Mac LogCodec::AppendFrame(const FrameHeader& frame, const Mac& previous,

@@ -15,7 +15,7 @@ namespace maco {
 
 using LogBlock = std::array<std::uint8_t, kLogBlockBytes>;
 
-// Everything that the MACs of one log need. Movable; holds a subkey.
+// Everything that the MACs of one log need. Movable; holds a subkey. Not thread-safe, as KeyedMac.
 class LogCodec {
  public:
   // For a new log. Errors: kInvalid (an id is empty or too long).
@@ -50,7 +50,7 @@ class LogCodec {
                    std::span<const std::uint8_t> payload) const;
 
  private:
-  LogCodec(Key key, LogIdentity identity, const LogId& log_id);
+  LogCodec(const Key& key, LogIdentity identity, const LogId& log_id);
   static Result<LogCodec> Make(const Key& repository_key, const LogIdentity& identity,
                                const LogId& log_id);
   void FillHeader();
@@ -58,7 +58,7 @@ class LogCodec {
   Mac FrameMac(std::span<const std::uint8_t> fields, const Mac& previous,
                std::span<const std::uint8_t> payload) const;
 
-  Key key_;
+  KeyedMac mac_;
   LogIdentity identity_;
   LogId log_id_;
   LogBlock header_{};

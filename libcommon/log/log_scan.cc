@@ -122,39 +122,45 @@ Result<std::span<const std::uint8_t>> LogScan::Window(std::uint64_t offset, std:
                                                         std::min(length, buffer_.size() - skip));
 }
 
-Result<std::optional<LogRecord>> LogScan::NextRecord(const LogPosition& from) {
-  constexpr std::optional<LogRecord> kNone;
-  std::span<const std::uint8_t> bytes;
-  MACO_ASSIGN(bytes, Window(from.end, kFrameHeaderBytes));
-  const auto frame = LogCodec::DecodeFrame(bytes);
+std::optional<LogRecord> LogScan::FramedRecord(const LogPosition& from,
+                                               std::span<const std::uint8_t> bytes) {
+  const auto frame = LogCodec::DecodeFrame(bytes.first(std::min(bytes.size(), kFrameHeaderBytes)));
   if (!frame || frame->sequence != from.sequence + 1) {
-    return kNone;
+    return std::nullopt;
   }
   LogRecord record;
   const bool same_batch = from.left > 0;
   record.after.batch_start = same_batch ? from.batch_start : from.end;
   if (frame->batch != (same_batch ? from.batch : from.batch + 1) ||
       (same_batch && frame->left != from.left - 1)) {
-    return kNone;
+    return std::nullopt;
   }
   const std::size_t length = kFrameHeaderBytes + frame->payload_bytes;
   record.after.end = from.end + length;
   if (record.after.end > kMaxLogBytes ||
-      record.after.end - record.after.batch_start > kMaxBatchBytes) {
-    return kNone;
+      record.after.end - record.after.batch_start > kMaxBatchBytes || bytes.size() < length) {
+    return std::nullopt;
   }
-  MACO_ASSIGN(bytes, Window(from.end, length));
-  if (bytes.size() < length) {
-    return kNone;
-  }
-  record.payload = bytes.subspan(kFrameHeaderBytes);
-  if (!codec_.VerifyFrame(*frame, from.mac, record.payload)) {
-    return kNone;
-  }
+  record.payload = bytes.subspan(kFrameHeaderBytes, frame->payload_bytes);
   record.after.sequence = frame->sequence;
   record.after.batch = frame->batch;
   record.after.left = frame->left;
   record.after.mac = frame->mac;
+  return record;
+}
+
+Result<std::optional<LogRecord>> LogScan::NextRecord(const LogPosition& from) {
+  std::span<const std::uint8_t> bytes;
+  MACO_ASSIGN(bytes, Window(from.end, kFrameHeaderBytes));
+  const auto frame = LogCodec::DecodeFrame(bytes);
+  if (!frame) {
+    return std::optional<LogRecord>();
+  }
+  MACO_ASSIGN(bytes, Window(from.end, kFrameHeaderBytes + frame->payload_bytes));
+  auto record = FramedRecord(from, bytes);
+  if (record && !codec_.VerifyFrame(*frame, from.mac, record->payload)) {
+    record.reset();
+  }
   return record;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcommon/base/byte_codec.h"
@@ -80,6 +81,17 @@ class LogScan {
   // The record after `from`, with its MAC verified; nothing if there is no such record.
   // Errors: kIo.
   Result<std::optional<LogRecord>> NextRecord(const LogPosition& from);
+
+  // The same without its MAC verified, and none if the record does not lie within `bytes` that
+  // begin at offset from.end of the file.
+  static std::optional<LogRecord> FramedRecord(const LogPosition& from,
+                                               std::span<const std::uint8_t> bytes);
+  // Lets the scan read `bytes`, which are those of the file from `offset` on, before the file
+  // itself. Returns the buffer that it had.
+  Bytes Adopt(Bytes bytes, std::uint64_t offset) {
+    buffer_offset_ = offset;
+    return std::exchange(buffer_, std::move(bytes));
+  }
 
   // A head for each slot that verifies by itself. Errors: kIo.
   Result<std::array<std::optional<LogHead>, 2>> ReadSlots();

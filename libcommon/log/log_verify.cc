@@ -6,48 +6,34 @@
 #include <optional>
 
 #include "libcommon/log/log_reader.h"
+#include "libcommon/log/log_walk.h"
 #include "libcommon/os/fd.h"
 
 namespace maco {
 namespace {
 
-// Follows the chain from `position` to `stop` as far as it verifies, and as `older` and `newer` say
-// if they are known. Returns where it stopped. Nothing else is retained.
-Result<LogPosition> WalkChain(LogScan& scan, const LogEnds* heads, LogPosition position,
-                              std::uint64_t stop, LogSummary& summary) {
-  const auto fits = [](const LogPosition& at, const LogHead& head) {
-    return at.batch != head.number || at.left > 0 || at.Is(head);
-  };
-  while (position.end < stop) {
-    std::optional<LogRecord> record;
-    MACO_ASSIGN(record, scan.NextRecord(position));
-    if (!record || record->after.end > stop) {
-      break;
-    }
-    const LogPosition& after = record->after;
-    if (heads != nullptr && !(fits(after, heads->older) && fits(after, heads->newer))) {
-      break;
-    }
-    position = after;
-    ++summary.records;
-    summary.batches += position.left == 0 ? 1 : 0;
-    summary.bytes = position.end;
-    summary.last_mac = position.mac;
-  }
-  return position;
+void Count(const LogWalk& walk, LogSummary& summary) {
+  summary.records += walk.records;
+  summary.batches += walk.batches;
+  summary.bytes = walk.last.end;
+  summary.last_mac = walk.last.mac;
 }
 
 // Records up to the newest head, which must be as the heads say, then those that no head names.
-Result<void> WalkRecords(LogScan& scan, const LogEnds& ends, LogSummary& summary) {
+// `walk_range` walks over one range.
+template <typename Walk>
+Result<void> WalkRecords(const LogPosition& start, const LogEnds& ends, LogSummary& summary,
+                         Walk walk_range) {
+  LogWalk walk;
   if (ends.verdict == LogVerdict::kDamagedHead || ends.verdict == LogVerdict::kNoHead) {
     // The heads do not say where it ends: the chain is followed as far as it goes.
-    LogPosition last;
-    MACO_ASSIGN(last, WalkChain(scan, nullptr, scan.Start(), summary.file_bytes, summary));
+    MACO_ASSIGN(walk, walk_range({start, summary.file_bytes, nullptr}));
+    Count(walk, summary);
     return {};
   }
-  LogPosition position;
-  MACO_ASSIGN(position, WalkChain(scan, &ends, scan.Start(), ends.newer.end, summary));
-  if (!position.Is(ends.newer)) {
+  MACO_ASSIGN(walk, walk_range({start, ends.newer.end, &ends}));
+  Count(walk, summary);
+  if (!walk.last.Is(ends.newer)) {
     if (ends.verdict != LogVerdict::kTruncated) {
       summary.verdict = LogVerdict::kChanged;
       summary.offset = summary.bytes;
@@ -57,14 +43,16 @@ Result<void> WalkRecords(LogScan& scan, const LogEnds& ends, LogSummary& summary
   const std::uint64_t stop = ends.verdict == LogVerdict::kStaleHead ? summary.file_bytes
                              : ends.unnamed.empty()                 ? ends.newer.end
                                                                     : ends.unnamed.back().end;
-  MACO_ASSIGN(position, WalkChain(scan, nullptr, position, stop, summary));
+  MACO_ASSIGN(walk, walk_range({walk.last, stop, nullptr}));
+  Count(walk, summary);
   return {};
 }
 
 }  // namespace
 
 Result<LogSummary> VerifyLog(const Directory& directory, const std::string& name,
-                             const Key& repository_key, const LogIdentity& identity) {
+                             const Key& repository_key, const LogIdentity& identity,
+                             unsigned threads) {
   UniqueFd fd;
   MACO_ASSIGN(fd, OpenLogFile(directory, name));
   auto scan = LogScan::Open(fd.get(), repository_key, identity);
@@ -85,7 +73,15 @@ Result<LogSummary> VerifyLog(const Directory& directory, const std::string& name
   for (const auto& slot : slots) {
     summary.head_batch = std::max(summary.head_batch, slot ? slot->number : 0);
   }
-  MACO_TRY(WalkRecords(*scan, ends, summary));
+  // Few records are not worth a thread.
+  constexpr std::uint64_t kWorthThreads = std::uint64_t{4} << 20U;
+  const LogSource source{fd.get(), repository_key, identity};
+  const auto walk_range = [&](const LogRange& range) {
+    return threads > 1 && range.stop - range.from.end >= kWorthThreads
+               ? WalkChainOnThreads(source, range, threads)
+               : WalkChain(*scan, range);
+  };
+  MACO_TRY(WalkRecords(scan->Start(), ends, summary, walk_range));
   return summary;
 }
 

@@ -29,10 +29,12 @@ struct LogSummary {
   }
 };
 
-// Takes no lock. What the content is like is in the summary, never an error. Errors: kNotFound,
-// kPermission (owner, mode, links), kCorrupt, kUnsupported (the header: nothing below it can be
-// judged), kInvalid (an id), kIo.
+// Takes no lock. MACs are verified on `threads` threads, with at most 32 MiB of memory up to 4 of
+// them; the summary does not depend on it. What the content is like is in the summary, never an
+// error. Errors: kNotFound, kPermission (owner, mode, links), kCorrupt, kUnsupported (the header:
+// nothing below it can be judged), kInvalid (an id), kIo.
 Result<LogSummary> VerifyLog(const Directory& directory, const std::string& name,
-                             const Key& repository_key, const LogIdentity& identity);
+                             const Key& repository_key, const LogIdentity& identity,
+                             unsigned threads = 1);
 
 }  // namespace maco

@@ -74,6 +74,23 @@ TEST(ComputeMac, HasGoldenValue) {
             "42165d731adec332b169227537adee60399e0288bffbf9b106ecd43b5c3ffa6c");
 }
 
+// One context for many MACs: none depends on the one before, and fields of any size are covered.
+TEST(KeyedMac, GivesWhatComputeMacGives) {
+  KeyedMac first(TestKey(7));
+  const KeyedMac keyed = std::move(first);
+  for (const std::size_t size : {0UL, 1UL, 900UL, 1023UL, 1024UL, 1025UL, 5000UL}) {
+    const std::string large(size, 'x');
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_EQ(keyed.Compute("d/1", {AsBytes("a"), AsBytes(large), AsBytes("b")}),
+                ComputeMac(TestKey(7), "d/1", {AsBytes("a"), AsBytes(large), AsBytes("b")}));
+    }
+    EXPECT_NE(keyed.Compute("d/1", {AsBytes(large), AsBytes("b")}),
+              keyed.Compute("d/1", {AsBytes(large), AsBytes("c")}));
+  }
+  EXPECT_EQ(ToHex(keyed.Compute("maco.test/1", {AsBytes("ab"), AsBytes("")})),
+            ToHex(ComputeMac(TestKey(7), "maco.test/1", {AsBytes("ab"), AsBytes("")})));
+}
+
 TEST(ComputeMac, NoTwoFieldListsCollide) {
   const Key key = TestKey(1);
   std::set<Mac> seen;
