@@ -10,6 +10,14 @@ RUN_RATIO = 1.0
 SCAN_RATIO = 0.5
 SCAN_RESIDENT_KIB = 64 << 10
 START_RATIO = 2.0
+JOURNAL_BARE_RATIO = 1.15
+JOURNAL_SQLITE_RATIO = 1 / 1.3
+JOURNAL_GROUP_RECORDS = 100_000     # in a second
+JOURNAL_OPEN_SECONDS = 0.020
+JOURNAL_VERIFY_SPEED = 0.8          # of libcrypto's, with records of 4 KiB
+JOURNAL_TWO_CORES = 1.7
+JOURNAL_RESIDENT_KIB = 32 << 10
+JOURNAL_JUDGED_SIZE = "4032"        # smaller records are shown only: frame and context weigh more
 NOT_LINKED = re.compile(r"^lib(git2|curl)\b")
 
 
@@ -68,10 +76,51 @@ def report_start(measured):
     return met
 
 
+def report_verify(size, measured):
+    judged = size == JOURNAL_JUDGED_SIZE
+    met = []
+
+    def judge(good, text):
+        if judged:
+            met.append(target(good, text))
+        else:
+            print(f"  {text} (shown only)")
+    rate = measured["bytes"] / measured["one"]["us"]["median"] / 1e6
+    print_sides(f"journal, verify, records of {size} bytes, {rate:.0f} MB/s", measured["one"])
+    speed = 1 / measured["one"]["ratio"]
+    judge(speed >= JOURNAL_VERIFY_SPEED, f"speed {speed:.2f} of libcrypto's, target at least {JOURNAL_VERIFY_SPEED}")
+    print_sides("  on two threads", measured["two"])
+    gain = 1 / measured["two"]["ratio"]
+    judge(gain >= JOURNAL_TWO_CORES, f"{gain:.2f} times as fast, target at least {JOURNAL_TWO_CORES}")
+    resident = int(max(measured["resident_kib"].values()))
+    judge(resident < JOURNAL_RESIDENT_KIB, f"{resident} KiB resident, target below {JOURNAL_RESIDENT_KIB} KiB")
+    return met
+
+
+def report_journal(measured):
+    met = []
+    for name, most in (("bare", JOURNAL_BARE_RATIO), ("sqlite", JOURNAL_SQLITE_RATIO)):
+        print_sides(f"journal, durable append, {name}", measured["appends"][name])
+        ratio_now = measured["appends"][name]["ratio"]
+        met.append(target(ratio_now <= most, f"ratio of medians {ratio_now:.3f}, target at most {most:.3f}"))
+    rate = measured["group"]["records"] / measured["group"]["median"]
+    print("journal, groups and opening")
+    met.append(target(rate >= JOURNAL_GROUP_RECORDS,
+                      f"{rate:.0f} records/s in groups, target at least {JOURNAL_GROUP_RECORDS}"))
+    seconds = measured["open"]["median"]
+    met.append(target(seconds < JOURNAL_OPEN_SECONDS,
+                      f"{milliseconds(seconds).strip()} to open {measured['open']['bytes'] >> 20} MiB for append, "
+                      f"target below {milliseconds(JOURNAL_OPEN_SECONDS).strip()}"))
+    for size, verify in measured["verify"].items():
+        met += report_verify(size, verify)
+    return met
+
+
 def main(path, load=None):
     with open(path, encoding="utf-8") as file:
         measured = json.load(file)
-    met = {"run": report_run, "scan": report_scan, "start": report_start}[measured["bench"]](measured)
+    met = {"run": report_run, "scan": report_scan, "start": report_start,
+           "journal": report_journal}[measured["bench"]](measured)
     if load is not None:
         measured["load"] = float(load)
         with open(path, "w", encoding="utf-8") as file:
