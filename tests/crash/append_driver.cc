@@ -1,7 +1,8 @@
 // append-driver: uses the real LogWriter in one of a few scenarios, and says what was acknowledged.
-// Prints "try FIRST LAST" before and "ack LAST" after each append; "ack 0": the log was created.
-// usage: append-driver fresh|lagging|torn|damaged [MARK_COMMAND]. The log is ./log; MARK_COMMAND
-// gets the number of each acknowledgement as its argument, right after it.
+// Prints "try FIRST LAST" before and "ack LAST" after each append, "named LAST" once the head that
+// names it is durable; "ack 0": the log was created.
+// usage: append-driver fresh|power|lagging|torn|damaged [MARK_COMMAND]. The log is ./log;
+// MARK_COMMAND gets the number of each acknowledgement as its argument, right after it.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,14 +36,17 @@ constexpr bool kIgnoreErrors = false;
 #endif
 
 std::string mark_command;
+int lines = 0;  // that were printed
 
 // One write, so that a kill leaves a line or nothing. Errors: kIo, kLimit.
-Result<void> Say(const std::string& line) { return WriteAll(STDOUT_FILENO, AsBytes(line + "\n")); }
+Result<void> Say(const std::string& line) {
+  ++lines;
+  return WriteAll(STDOUT_FILENO, AsBytes(line + "\n"));
+}
 
 Result<void> Acknowledge(std::uint64_t sequence) {
   MACO_TRY(Say("ack " + std::to_string(sequence)));
-  if (!mark_command.empty() &&
-      system((mark_command + " " + std::to_string(sequence)).c_str()) != 0) {
+  if (!mark_command.empty() && system((mark_command + " " + std::to_string(lines)).c_str()) != 0) {
     return Fail(Code::kIo, "the mark could not be set");
   }
   return {};
@@ -72,7 +76,16 @@ Result<void> Append(LogWriter& writer, unsigned count, Durability durability) {
     }
     return Fail(appended.error());
   }
+  if (durability == Durability::kRecordAndHead) {
+    MACO_TRY(Say("named " + std::to_string(last)));
+  }
   return kAckFirst ? Result<void>() : Acknowledge(last);
+}
+
+Result<void> Close(LogWriter& writer) {
+  MACO_TRY(writer.Close());
+  MACO_TRY(Say("named " + std::to_string(writer.last_sequence())));
+  return Acknowledge(writer.last_sequence());
 }
 
 Result<void> OpenAndAppend() {
@@ -85,7 +98,7 @@ Result<void> OpenAndAppend() {
   MACO_TRY(Append(*writer, 1, Durability::kRecord));
   MACO_TRY(Append(*writer, 1, Durability::kRecordAndHead));
   MACO_TRY(Append(*writer, 1, Durability::kRecord));
-  return writer->Close();
+  return Close(*writer);
 }
 
 Result<void> Fresh() {
@@ -103,9 +116,24 @@ Result<void> Fresh() {
     MACO_TRY(Append(*writer, 3, Durability::kRecordAndHead));  // grows: record 7 is large
     MACO_TRY(writer->Reserve(std::uint64_t{70} << 10U));
     MACO_TRY(Append(*writer, 1, Durability::kRecord));
-    MACO_TRY(writer->Close());
+    MACO_TRY(Close(*writer));
   }
   return OpenAndAppend();
+}
+
+// Few flushes, each of which a power-cut test leaves out in turn.
+Result<void> Power() {
+  Directory here;
+  MACO_ASSIGN(here, Directory::OpenPath("."));
+  auto writer = LogWriter::Create(here, kCrashLog, CrashKey(), CrashIdentity());
+  if (!writer) {
+    return Fail(writer.error());
+  }
+  MACO_TRY(Acknowledge(0));
+  MACO_TRY(Append(*writer, 1, Durability::kRecord));
+  MACO_TRY(Append(*writer, 2, Durability::kRecordAndHead));
+  MACO_TRY(Append(*writer, 5, Durability::kRecord));  // grows: record 7 is large
+  return Close(*writer);
 }
 
 Result<void> RepairAndAppend() {
@@ -125,6 +153,9 @@ Result<void> Run(const std::string& scenario) {
   if (scenario == "fresh") {
     return Fresh();
   }
+  if (scenario == "power") {
+    return Power();
+  }
   if (scenario == "lagging") {
     return OpenAndAppend();
   }
@@ -139,7 +170,7 @@ Result<void> Run(const std::string& scenario) {
 
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) {
-    maco::Note(maco::kTool, "usage: append-driver fresh|lagging|torn|damaged [MARK_COMMAND]");
+    maco::Note(maco::kTool, "usage: append-driver fresh|power|lagging|torn|damaged [MARK_COMMAND]");
     return maco::kExitUsage;
   }
   maco::mark_command = argc == 3 ? argv[2] : "";

@@ -29,6 +29,7 @@ struct Said {
   bool created = false;
   std::uint64_t acknowledged = 0;  // the last record that must be there
   std::uint64_t in_flight = 0;     // the last one that may be there
+  std::uint64_t named = 0;         // the last one that a head must name
 };
 
 Result<Said> ParseSaid(const std::string& path, std::uint64_t before) {
@@ -45,6 +46,8 @@ Result<Said> ParseSaid(const std::string& path, std::uint64_t before) {
     if (word == "ack" && lines >> number) {
       said.created = true;
       said.acknowledged = std::max(said.acknowledged, number);
+    } else if (word == "named" && lines >> number) {
+      said.named = std::max(said.named, number);
     } else if (word == "try" && lines >> number >> said.in_flight) {
       continue;
     } else {
@@ -54,11 +57,15 @@ Result<Said> ParseSaid(const std::string& path, std::uint64_t before) {
   return said;
 }
 
-// Every record that is there, compared with what the driver writes. Returns how many.
-Result<std::uint64_t> CheckRecords(const Directory& here) {
+// Every record that is there, compared with what the driver writes; heads must name `named` of
+// them. Returns how many there are.
+Result<std::uint64_t> CheckRecords(const Directory& here, std::uint64_t named) {
   auto reader = LogReader::Open(here, kCrashLog, CrashKey(), CrashIdentity());
   if (!reader) {
     return Fail(reader.error());
+  }
+  if (reader->ends().newer.sequence < named) {
+    return Fail(Code::kCorrupt, "no head names record " + std::to_string(named));
   }
   std::uint64_t count = 0;
   for (;;) {
@@ -76,7 +83,7 @@ Result<std::uint64_t> CheckRecords(const Directory& here) {
 
 Result<void> CheckCount(const Directory& here, const Said& said) {
   std::uint64_t count = 0;
-  MACO_ASSIGN(count, CheckRecords(here));
+  MACO_ASSIGN(count, CheckRecords(here, said.named));
   if (count != said.acknowledged && count != said.in_flight) {
     return Fail(Code::kCorrupt, "there are " + std::to_string(count) +
                                     " records, acknowledged are " +
@@ -133,7 +140,7 @@ Result<void> Check(const std::string& path, std::uint64_t before, bool repair) {
     MACO_TRY(CheckCount(here, said));
   }
   MACO_TRY(CheckAppend(here, exists));
-  MACO_TRY(CheckRecords(here));
+  MACO_TRY(CheckRecords(here, said.named));
   return CheckIntact(here);
 }
 

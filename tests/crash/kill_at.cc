@@ -30,8 +30,7 @@ constexpr char kUsage[] =
     "  short   the K-th write does half of its bytes and says so\n"
     "  full    the same, and the write after it fails with ENOSPC\n"
     "  enospc, eio   the K-th call is not made and fails with that error\n"
-    "The file REPORT gets one line: 'killed STOP', 'CALL, status N' or 'only N' if there is no "
-    "K-th\n"
+    "The file REPORT gets 'killed at STOP', 'CALL, status N', or 'only COUNT, status N'\n"
     "Status: 0, or 3 if there is no K-th; 2: it could not be done\n";
 constexpr int kNoSuchPoint = 3;
 
@@ -110,11 +109,12 @@ class Tracer {
 
   // One line for the report.
   std::string Told() const {
-    if (reached_.empty()) {
-      return "only " + std::to_string(count_);
+    const bool kills = action_ == Action::kKill || action_ == Action::kCut;
+    if (kills && reached()) {
+      return "killed at " + reached_;
     }
-    const bool killed = action_ == Action::kKill || action_ == Action::kCut;
-    return killed ? "killed at " + reached_ : reached_ + ", status " + std::to_string(main_status_);
+    return (reached() ? reached_ : "only " + std::to_string(count_)) + ", status " +
+           std::to_string(main_status_);
   }
   bool reached() const { return !reached_.empty(); }
 
