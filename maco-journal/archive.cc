@@ -1,5 +1,5 @@
-// `git maco journal archive`: closed journals of stores into signed segments, which frees the quota.
-// Contract: git-maco-journal(1), docs/formats/archive.md.
+// `git maco journal archive`: closed journals of stores into signed segments, which frees the
+// quota. Contract: git-maco-journal(1), docs/formats/archive.md.
 #include "libcommon/base/exit_code.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/store/store.h"
@@ -36,8 +36,8 @@ Result<Segment> NextSegment(const StateRoot& state, const Store& store) {
     if (bytes > kMaxSegmentBytes && !segment.journals.empty()) {
       break;
     }
-    segment.journals.push_back({retained.n, journal.object_id, summary->bytes, summary->records,
-                                summary->last_mac});
+    segment.journals.push_back(
+        {retained.n, journal.object_id, summary->bytes, summary->records, summary->last_mac});
   }
   return segment;
 }

@@ -15,10 +15,10 @@ namespace maco::journal {
 // A journal that a segment holds, or is to hold.
 struct ArchivedJournal {
   std::uint64_t n = 0;
-  std::string object_id;      // as in its MACs
-  std::uint64_t bytes = 0;    // of the log, without the zeros behind its last record
+  std::string object_id;    // as in its MACs
+  std::uint64_t bytes = 0;  // of the log, without the zeros behind its last record
   std::uint64_t records = 0;
-  Mac mac{};                  // of the last record
+  Mac mac{};  // of the last record
 };
 
 struct Segment {

@@ -133,8 +133,8 @@ Finding CheckStore(const StateRoot& state, const std::string& name) {
     const Error& error = report ? report->findings.front() : report.error();
     finding.verdict = "damaged";
     finding.problem = error.message;
-    finding.remedy = error.remedy.empty() ? "restore 'maco/stores/" + name + "' from a backup"
-                                          : error.remedy;
+    finding.remedy =
+        error.remedy.empty() ? "restore 'maco/stores/" + name + "' from a backup" : error.remedy;
     return finding;
   }
   finding.verdict = "clean";

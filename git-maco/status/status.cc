@@ -30,7 +30,8 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
     }
   }
   if (options.json && options.porcelain) {
-    return Fail(Code::kUsage, "--json and --porcelain exclude each other", "see 'git maco status -h'");
+    return Fail(Code::kUsage, "--json and --porcelain exclude each other",
+                "see 'git maco status -h'");
   }
   return options;
 }

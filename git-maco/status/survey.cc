@@ -268,8 +268,10 @@ std::string SurveyPorcelain(const Survey& survey) {
   for (const StoreSight& store : survey.stores) {
     const StoreFill& fill = store.fill;
     out += "store " + store.name + " " +
-           (store.error ? "damaged" : store.nearly_full() ? "full" : "ok") + " " +
-           std::to_string(fill.rows) + "/" + std::to_string(fill.limits.rows) + " " +
+           (store.error           ? "damaged"
+            : store.nearly_full() ? "full"
+                                  : "ok") +
+           " " + std::to_string(fill.rows) + "/" + std::to_string(fill.limits.rows) + " " +
            std::to_string(fill.active_bytes) + "/" + std::to_string(fill.limits.journal_bytes) +
            " " + std::to_string(fill.retained) + "/" + std::to_string(fill.limits.retained) + "\n";
   }

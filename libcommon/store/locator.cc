@@ -191,7 +191,8 @@ Result<Locator> DecodeLocator(std::string_view text, const std::string& store,
   const std::string* name = TextMember(*document, "store");
   const auto epoch = UintMember(*document, "epoch");
   const std::size_t members = document->contains("epoch") ? kMembers + 1 : kMembers;
-  const bool is_epoch = !document->contains("epoch") || (epoch && *epoch > 0 && *epoch <= UINT32_MAX);
+  const bool is_epoch =
+      !document->contains("epoch") || (epoch && *epoch > 0 && *epoch <= UINT32_MAX);
   if (!schema || *schema != kDomain || !name || document->size() != members || !is_epoch) {
     return Fail(Bad(store, "it has not the members of one"));
   }

@@ -50,8 +50,8 @@ struct Locator {
 Result<std::string> EncodeLocator(const Locator& locator, const Key& repository_key,
                                   const std::string& repository_id);
 
-// The epoch that the text claims, before it is verified: which key to verify it with. 0 if it claims
-// none, or is no document.
+// The epoch that the text claims, before it is verified: which key to verify it with. 0 if it
+// claims none, or is no document.
 std::uint32_t EpochOfLocator(std::string_view text);
 
 // Errors: kCorrupt (does not verify, another store's, breaks a rule), kUnsupported (a later

@@ -445,5 +445,62 @@ run anchor check nowhere
 [ $status -eq 128 ] && contains "$err" "no remote 'nowhere'"
 check 'a remote that is not there is named'
 
+# Stores: verified as wholes, archived, and over a rekey (SNAP-01, SNAP-02).
+fresh
+make store claims 5 4
+run list
+[ $status -eq 0 ] && contains "$out" store/claims/000001 && contains "$out" store/claims/000004
+check 'the journals of a store are listed'
+run show store/claims/000002
+[ $status -eq 0 ] && contains "$out" 'generation='
+check 'and shown'
+run verify store/claims
+[ $status -eq 0 ] && contains "$out" clean
+check 'a store verifies as a whole'
+out=$(cd "$repo" && "$MACO_BIN/git-maco" status --porcelain)
+contains "$out" 'store claims ok 5/4096' && contains "$out" ' 3/128'
+check 'status shows how full it is'
+run archive -n
+[ $status -eq 0 ] && contains "$out" 'would be archived' && [ -e "$state/maco/stores/claims/000001.log" ]
+check 'archive: a dry run'
+cp -a "$state/maco/stores/claims" "$scratch/claims"
+run archive --json claims
+[ $status -eq 0 ] && says '.stores[0].journals == 3' && [ ! -e "$state/maco/stores/claims/000001.log" ] &&
+  [ -e "$state/maco/archive/claims-1-3.log" ]
+check 'closed journals are archived'
+run verify
+[ $status -eq 0 ]
+check 'the archive verifies'
+run archive
+[ $status -eq 0 ] && contains "$out" '0 closed journals'
+check 'there is nothing to archive twice'
+cp "$state/maco/archive/claims-1-3.log" "$scratch/segment"
+poke "$state/maco/archive/claims-1-3.log" 14000
+damage changed 'a changed segment'
+cp "$scratch/segment" "$state/maco/archive/claims-1-3.log"
+# A crash between the locator and the removal of the journals.
+cp "$scratch/claims/000001.log" "$state/maco/stores/claims/"
+run verify
+[ $status -eq 0 ]
+check 'a journal that is left beside its archive is no damage'
+make store claims 1 1 && [ ! -e "$state/maco/stores/claims/000001.log" ]
+check 'the next writer removes it'
+make store claims 1 2
+run rekey
+[ $status -eq 0 ]
+check 'rekey with stores'
+run verify
+[ $status -eq 0 ]
+check 'stores verify after a rekey'
+run show --json store/claims/000006
+[ $status -eq 0 ] && says '.records | length > 0'
+check 'and have a journal of the new key'
+make store claims 2 1
+run archive && run verify
+[ $status -eq 0 ] && contains "$out" ' 0 bad'
+check 'journals of both keys are archived and verify'
+cp "$scratch/claims/locator" "$state/maco/stores/claims/locator"
+damage damaged 'an older locator that was put back'
+
 echo "1..$count"
 exit $failed

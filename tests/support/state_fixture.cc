@@ -2,6 +2,9 @@
 // usage: state_fixture COMMON_DIR run [EVENT]...              prints the id of a new run
 //        state_fixture COMMON_DIR step RUN STEP EXIT [EVENT]...   the same, as a step of a named
 //        run
+//        state_fixture COMMON_DIR store NAME ROWS JOURNALS   a store with that many rows, and
+//        journals
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +24,7 @@
 #include "libcommon/state/journals.h"
 #include "libcommon/state/run_event.h"
 #include "libcommon/state/steps.h"
+#include "libcommon/store/store.h"
 
 namespace {
 
@@ -92,6 +96,27 @@ Result<void> MakeStep(const StateRoot& state, const std::string& run, const std:
   return log->Close();
 }
 
+Result<void> MakeStore(const StateRoot& state, const std::string& name, unsigned long rows,
+                       unsigned long journals) {
+  StoreOptions options;
+  options.create = true;
+  auto store = Store::Open(StoreAccess::Of(state), name, options);
+  if (!store) {
+    return Fail(std::move(store).error());
+  }
+  for (unsigned long journal = 1;; ++journal) {
+    for (unsigned long row = 0; row < rows; ++row) {
+      StoreChange change;
+      change.put["row" + std::to_string(row)] = {{"journal", journal}};
+      MACO_TRY(store->Commit(change, Durability::kRecordAndHead));
+    }
+    if (journal >= journals) {
+      return store->Close();
+    }
+    MACO_TRY(store->Rollover());
+  }
+}
+
 Result<void> Make(const std::vector<std::string>& words) {
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(words.at(0)));
@@ -99,11 +124,17 @@ Result<void> Make(const std::vector<std::string>& words) {
   if (!state) {
     return Fail(std::move(state).error());
   }
+  const auto number = [&words](std::size_t at) {
+    return std::strtoul(words.at(at).c_str(), nullptr, 10);
+  };
+  if (words.at(1) == "store") {
+    return MakeStore(*state, words.at(2), number(3), number(4));
+  }
   Plan plan;
   MACO_ASSIGN(plan.id, RandomId());
   std::size_t first_event = 2;
   if (words.at(1) == "step") {
-    plan.exit_status = std::strtoull(words.at(4).c_str(), nullptr, 10);
+    plan.exit_status = number(4);
     MACO_TRY(MakeStep(*state, words.at(2), words.at(3), plan));
     first_event = 5;
   }
