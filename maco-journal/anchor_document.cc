@@ -77,6 +77,9 @@ Result<AnchorDocument> PresentAnchor(const StateRoot& state) {
   anchor.time_us = WallMicros();
   JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
+  if (!inventory.unreadable.empty()) {
+    return Fail(inventory.unreadable.front());
+  }
   for (const auto& journal : inventory.journals) {
     const auto summary = Verify(state, journal);
     if (!summary && summary.error().code == Code::kNotFound) {

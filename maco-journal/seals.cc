@@ -58,7 +58,11 @@ Result<void> CheckRun(const StateRoot& state, const Journal& journal) {
   if (journal.kind != JournalKind::kRun) {
     return {};
   }
-  const RunVerdict verdict = Conclude(LookAtRun(state, journal.object_id));
+  const RunSight sight = LookAtRun(state, journal.object_id);
+  if (sight.error) {
+    return Fail(*sight.error);
+  }
+  const RunVerdict verdict = Conclude(sight);
   if (verdict.kind == RunKind::kUncertain) {
     return Fail(Code::kRefused, "run " + journal.object_id + " is uncertain: " + verdict.message,
                 verdict.remedy);
@@ -114,6 +118,9 @@ Result<void> SealAll(const StateRoot& state, const Journal& own, LogWriter& log)
   MACO_ASSIGN(earlier, ReadSeals(state));
   JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
+  if (!inventory.unreadable.empty()) {
+    return Fail(inventory.unreadable.front());
+  }
   SealWriter out(log);
   std::uint64_t sealed = 0;
   for (const auto& journal : inventory.journals) {

@@ -85,7 +85,8 @@ void CheckContent(const StateRoot& state, const Journal& journal, Finding& findi
   }
 }
 
-Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal& journal) {
+Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal& journal,
+              unsigned threads) {
   const auto epoch = EpochOf(state, journal);
   if (!epoch && epoch.error().code == Code::kNotFound && journal.kind == JournalKind::kRun) {
     // Only a run that was killed before it had a journal: nothing else may be there.
@@ -97,7 +98,7 @@ Finding Check(const StateRoot& state, const Result<Seals>& seals, const Journal&
   if (!epoch) {
     return Damaged(journal, epoch.error());
   }
-  const auto summary = Verify(state, journal);
+  const auto summary = Verify(state, journal, threads);
   if (!summary) {
     return Damaged(journal, summary.error());
   }
@@ -172,19 +173,21 @@ std::vector<Finding> CheckAll(const StateRoot& state, const Choice& choice) {
   const auto& journals = choice.journals;
   const auto seals = ReadSeals(state);
   std::vector<Finding> findings(journals.size());
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  // A journal for each core; a single one is split among them.
+  const unsigned threads_each = journals.size() == 1 ? cores : 1;
   std::atomic<std::size_t> next = 0;
   const Progress progress(journals.size());
   const auto work = [&](bool reports) {
     for (std::size_t i = next++; i < journals.size(); i = next++) {
-      findings[i] = Check(state, seals, journals[i]);
+      findings[i] = Check(state, seals, journals[i], threads_each);
       if (reports) {
         progress.At(i);
       }
     }
   };
   std::vector<std::jthread> threads;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < std::min(cores, journals.size()); ++i) {
+  for (std::size_t i = 1; i < std::min<std::size_t>(cores, journals.size()); ++i) {
     threads.emplace_back(work, false);
   }
   work(true);

@@ -78,7 +78,8 @@ Result<void> ListStores(const StateRoot& state, JournalList& inventory) {
   for (const auto& store : stores) {
     const auto names = NamesIn(state, "stores/" + store);
     if (!names) {
-      continue;  // VerifyStore tells why
+      inventory.unreadable.push_back(names.error());  // one store's problem is no other's
+      continue;
     }
     for (const auto& name : *names) {
       const bool is_log = name.ends_with(kLogSuffix);
@@ -305,14 +306,14 @@ Result<RepairReport> Repair(const StateRoot& state, const Journal& journal,
   return RepairLog(directory, journal.file, *key.key, key.identity, options);
 }
 
-Result<LogSummary> Verify(const StateRoot& state, const Journal& journal) {
+Result<LogSummary> Verify(const StateRoot& state, const Journal& journal, unsigned threads) {
   Directory directory;
   MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
   UniqueFd fd;
   MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
   JournalKey key;
   MACO_ASSIGN(key, KeyOfJournal(state, fd.get(), journal.object_id));
-  return VerifyLog(directory, journal.file, *key.key, key.identity);
+  return VerifyLog(directory, journal.file, *key.key, key.identity, threads);
 }
 
 }  // namespace maco

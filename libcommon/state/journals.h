@@ -46,6 +46,7 @@ bool IsPlainName(std::string_view text);
 struct JournalList {
   std::vector<Journal> journals;
   std::vector<std::string> strangers;  // paths below the state root
+  std::vector<Error> unreadable;       // directories of stores whose journals are not in the list
 };
 // Errors: kPermission, kLimit (more than 1,000,000 in one place), kIo.
 Result<JournalList> ListJournals(const StateRoot& state);
@@ -69,7 +70,8 @@ Result<LogWriter> OpenOrCreate(const StateRoot& state, const Journal& journal,
 Result<std::uint32_t> EpochOf(const StateRoot& state, const Journal& journal);
 Result<RepairReport> Repair(const StateRoot& state, const Journal& journal,
                             const RepairOptions& options);
-Result<LogSummary> Verify(const StateRoot& state, const Journal& journal);
+// `threads` as in VerifyLog.
+Result<LogSummary> Verify(const StateRoot& state, const Journal& journal, unsigned threads = 1);
 
 // Identity and key of an existing journal. Errors: those of opening, kCorrupt (no such key).
 struct JournalKey {

@@ -18,7 +18,7 @@ run_case() { # NAME ACTION [OPTION]... DRIVER CHECKER
     local least
     least=$(sed -n "s/^$1 $2 //p" "$here/expected_points.txt")
     [[ $least ]] || { echo "# expected_points.txt has no '$1 $2'" && touch "$outputs/failed"; }
-    "$here/run-crash" -n "$1" -a "$2" -l "${least:-1}" "${@:3}"
+    "$here/run-crash" -n "$1" -a "$2" -l "${least:-1}" -e "${MACO_CRASH_EVERY:-1}" "${@:3}"
 }
 crash() { start run_case "$@"; }
 
