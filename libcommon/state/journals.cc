@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMaxEntries = 1'000'000;
 constexpr std::size_t kMaxPlainName = 64;
 constexpr std::size_t kMinPrefix = 4;
+constexpr char kStoresLock[] = ".lock";
 constexpr std::string_view kLogSuffix = ".log";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
@@ -71,11 +72,26 @@ bool IsStoreNumber(const std::string& name) {
   return name.size() == kDigits && ParseUint(name).has_value();
 }
 
+// As docs/formats/store.md has it.
+bool IsStoreName(const std::string& name) {
+  constexpr std::size_t kMaxName = 32;
+  return !name.empty() && name.size() <= kMaxName && name[0] >= 'a' && name[0] <= 'z' &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+         });
+}
+
 // The journals of all stores. What else lies there is the business of VerifyStore.
 Result<void> ListStores(const StateRoot& state, JournalList& inventory) {
   std::vector<std::string> stores;
   MACO_ASSIGN(stores, NamesIn(state, "stores"));
   for (const auto& store : stores) {
+    if (!IsStoreName(store)) {
+      if (store != kStoresLock) {
+        inventory.strangers.push_back("stores/" + store);
+      }
+      continue;
+    }
     const auto names = NamesIn(state, "stores/" + store);
     if (!names) {
       inventory.unreadable.push_back(names.error());  // one store's problem is no other's
