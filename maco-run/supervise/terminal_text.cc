@@ -24,6 +24,43 @@ std::size_t Unfinished(std::string_view text) {
   return 0;
 }
 
+// U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: they show text in another order.
+bool TurnsText(std::string_view text) {
+  if (text.starts_with("\xD8\x9C")) {
+    return true;
+  }
+  if (text.size() < 3 || text[0] != '\xE2') {
+    return false;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  const auto third = static_cast<unsigned char>(text[2]);
+  return (second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+}
+
+// Of text that is UTF-8 and has no control characters any more.
+std::string EscapeTurns(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t size = !TurnsText(text) ? 0 : text[0] == '\xD8' ? 2 : 3;
+    if (size == 0) {
+      out.push_back(text[0]);
+      text.remove_prefix(1);
+      continue;
+    }
+    for (const char c : text.substr(0, size)) {
+      const auto byte = static_cast<unsigned char>(c);
+      out.append("\\x").push_back(kDigits[byte >> 4U]);
+      out.push_back(kDigits[byte & 0xFU]);
+    }
+    text.remove_prefix(size);
+  }
+  return out;
+}
+
+std::string EscapePlain(std::string_view text) { return EscapeTurns(EscapeControl(text)); }
+
 }  // namespace
 
 std::string TerminalText::Add(std::span<const std::uint8_t> piece) {
@@ -35,7 +72,7 @@ std::string TerminalText::Add(std::span<const std::uint8_t> piece) {
 }
 
 std::string TerminalText::Finish() {
-  std::string out = EscapeControl(held_);
+  std::string out = EscapePlain(held_);
   held_.clear();
   return out;
 }
@@ -49,7 +86,7 @@ std::string TerminalText::Escape(std::string_view text) const {
     if (crlf) {
       plain.remove_suffix(1);
     }
-    out += EscapeControl(plain);
+    out += EscapePlain(plain);
     if (end == std::string_view::npos) {
       break;
     }

@@ -1,6 +1,7 @@
 // TerminalText: makes output of the target harmless for the terminal that shows it.
-// Line ends (LF, CR LF) and tabs pass; every other control character, and what is no UTF-8, becomes
-// \xNN. Works on pieces: a character or line end that is cut in two is held back.
+// Line ends (LF, CR LF) and tabs pass; every other control character, what turns the direction of
+// text around (Unicode's bidirectional controls), and what is no UTF-8, becomes \xNN. Works on
+// pieces: a character or line end that is cut in two is held back.
 #pragma once
 #include <cstdint>
 #include <span>
