@@ -23,19 +23,24 @@ std::string Pattern(const std::string& prefix) {
   return out;
 }
 
-// "scope NUL key LF value NUL", or without LF and value.
-Result<std::vector<ConfigValue>> Parse(std::string_view output) {
+// "scope NUL key LF value NUL", or without LF and value; with origins "scope NUL origin NUL ...".
+Result<std::vector<ConfigValue>> Parse(std::string_view output, bool origins) {
+  constexpr std::string_view kFile = "file:";
   std::vector<ConfigValue> out;
   auto fields = Split(output, '\0');
   fields.pop_back();  // what follows the last NUL
-  if (fields.size() % 2 != 0) {
+  const std::size_t step = origins ? 3 : 2;
+  if (fields.size() % step != 0) {
     return Fail(Code::kInvalid, "git config gave an unexpected answer");
   }
-  for (std::size_t i = 0; i < fields.size(); i += 2) {
-    const std::string_view entry = fields[i + 1];
+  for (std::size_t i = 0; i < fields.size(); i += step) {
+    const std::string_view entry = fields[i + step - 1];
     const std::size_t end = entry.find('\n');
     ConfigValue value;
     value.scope = fields[i];
+    if (origins && fields[i + 1].starts_with(kFile)) {
+      value.file = fields[i + 1].substr(kFile.size());
+    }
     value.key = entry.substr(0, end);
     value.value = end == std::string_view::npos ? std::string_view() : entry.substr(end + 1);
     out.push_back(std::move(value));
@@ -43,13 +48,11 @@ Result<std::vector<ConfigValue>> Parse(std::string_view output) {
   return out;
 }
 
-}  // namespace
-
-Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
-                                            const std::string& directory) {
+// The answer of git config; empty if nothing matched.
+Result<std::string> Ask(std::vector<std::string> arguments, const std::string& directory) {
   SpawnRequest request;
   MACO_ASSIGN(request.program, FindGitProgram());
-  request.arguments = {"config", "--null", "--show-scope", "--get-regexp", Pattern(prefix)};
+  request.arguments = std::move(arguments);
   request.environment = CleanGitEnvironment();
   for (const auto& variable : CallersGitVariables(GitVariables::kDiscoveryAndConfig)) {
     request.environment.push_back(variable);
@@ -58,14 +61,31 @@ Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
   SpawnResult result;
   MACO_ASSIGN(result, RunProgram(request));
   if (result.signal == 0 && result.exit_status == kNoSuchKey && result.output.empty()) {
-    return std::vector<ConfigValue>();
+    return std::string();
   }
   if (result.signal != 0 || result.exit_status != 0) {
     const std::string_view text = result.error_output;
     const std::string first(text.substr(0, text.find('\n')));
     return Fail(Code::kInvalid, "git config failed: " + first, "mend the configuration file");
   }
-  return Parse(result.output);
+  return std::move(result.output);
+}
+
+}  // namespace
+
+Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
+                                            const std::string& directory) {
+  std::string output;
+  MACO_ASSIGN(output, Ask({"config", "--null", "--show-scope", "--get-regexp", Pattern(prefix)},
+                          directory));
+  return Parse(output, false);
+}
+
+Result<std::vector<ConfigValue>> ReadAllConfig(const std::string& directory) {
+  std::string output;
+  MACO_ASSIGN(output,
+              Ask({"config", "--null", "--show-scope", "--show-origin", "--list"}, directory));
+  return Parse(output, true);
 }
 
 }  // namespace maco

@@ -9,9 +9,11 @@
 namespace maco {
 
 struct ConfigValue {
-  std::string key;    // as git prints it: section and variable in lower case
-  std::string value;  // empty too if the variable has none
-  std::string scope;  // "system", "global", "command", "local" or "worktree"
+  std::string key;        // as git prints it: section and variable in lower case
+  std::string value;      // empty too if the variable has none
+  std::string scope;      // "system", "global", "command", "local" or "worktree"
+  std::string file = {};  // that it stands in, as git names it, perhaps relative to the top of the
+                          // worktree; empty if it stands in none, or was not asked for
 
   // Whether the operator wrote it. A repository's own configuration may come with the repository.
   bool IsProtected() const { return scope != "local" && scope != "worktree"; }
@@ -23,5 +25,8 @@ struct ConfigValue {
 // kTimeout, kLimit, kIo.
 Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
                                             const std::string& directory = {});
+
+// Every value there is, with its file, by one git as above.
+Result<std::vector<ConfigValue>> ReadAllConfig(const std::string& directory = {});
 
 }  // namespace maco

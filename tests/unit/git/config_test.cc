@@ -90,5 +90,27 @@ TEST_F(ConfigTest, ADamagedFileIsAnErrorThatNamesIt) {
   EXPECT_NE(values.error().message.find("config"), std::string::npos);
 }
 
+TEST_F(ConfigTest, AllValuesComeWithTheirFiles) {
+  Write(".gitconfig", "[maco \"run\"]\n tasks = 2\n");
+  Write("repo/.git/config",
+        "[core]\n repositoryformatversion = 0\n hooksPath = hooks\n"
+        "[include]\n path = ../shared\n");
+  Write("repo/shared", "[alias]\n ok\n");
+  setenv("GIT_CONFIG_PARAMETERS", "'maco.run.tasks'='5'", 1);
+  const auto values = ReadAllConfig(scratch_.Path("repo"));
+  ASSERT_TRUE(values.has_value()) << values.error().message;
+  std::string shown;
+  for (const auto& value : *values) {
+    shown += value.scope + " " + value.key + "=" + value.value + " in '" + value.file + "'\n";
+  }
+  EXPECT_EQ(shown, "global maco.run.tasks=2 in '" + scratch_.Path("") +
+                       "/.gitconfig'\n"
+                       "local core.repositoryformatversion=0 in '.git/config'\n"
+                       "local core.hookspath=hooks in '.git/config'\n"
+                       "local include.path=../shared in '.git/config'\n"
+                       "local alias.ok= in '.git/../shared'\n"
+                       "command maco.run.tasks=5 in ''\n");
+}
+
 }  // namespace
 }  // namespace maco
