@@ -26,8 +26,13 @@ enum class GuardianStep : std::uint32_t {
   kFilter = 1U << 5U,
   kCloseDescriptors = 1U << 6U,
   kLandlock = 1U << 7U,
+  kUserLimits = 1U << 8U,  // on inotify, in the run's own user namespace
 };
-inline constexpr std::uint32_t kAllGuardianSteps = 0xFF;
+inline constexpr std::uint32_t kAllGuardianSteps = 0x1FF;
+
+// What the kernel keeps for each user, not for each cgroup, so that a run must not use it up.
+inline constexpr std::uint64_t kInotifyInstances = 64;
+inline constexpr std::uint64_t kInotifyWatches = 8192;
 
 struct LaunchPlan {
   std::uint32_t steps = kAllGuardianSteps;

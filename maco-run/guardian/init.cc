@@ -29,10 +29,26 @@ void Mount(const char* stage, const char* source, const char* target, const char
   }
 }
 
+void SetUserLimit(const char* name, std::uint64_t value) {
+  const std::string path = std::string("/proc/sys/user/") + name;
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    FailSetup("open " + path, errno);
+  }
+  if (auto written = WriteAll(fd.get(), AsBytes(std::to_string(value))); !written) {
+    FailSetup("write " + path, written.error());
+  }
+}
+
 // A fresh /proc shows the new PID namespace only. Its parts that are not about processes are made
 // read-only again, as systemd had made those of the old one.
-void MountProc() {
+void MountProc(bool user_limits) {
   Mount("mount a new /proc", "proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  if (user_limits) {
+    // While it can be written, and we may: these are of our user namespace.
+    SetUserLimit("max_inotify_instances", kInotifyInstances);
+    SetUserLimit("max_inotify_watches", kInotifyWatches);
+  }
   for (const char* path :
        {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/sysrq-trigger"}) {
     struct stat st {};
@@ -96,7 +112,7 @@ void RunInit(const LaunchPlan& plan, TargetStdio stdio, int verdict_fd) {
   if (own_namespaces) {
     Mount("cut mount propagation", nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (plan.Does(GuardianStep::kProc)) {
-      MountProc();
+      MountProc(plan.Does(GuardianStep::kUserLimits));
     }
     if (plan.Does(GuardianStep::kDevpts)) {
       MountDevpts();

@@ -65,6 +65,16 @@ LimitReport ReportLimit(__rlimit_resource resource) {
   return {limit.rlim_cur, limit.rlim_max};
 }
 
+// Of our own user namespace, see namespaces(7).
+LimitReport UserLimit(const std::string& name) {
+  const std::string text = ReadProc(("/proc/sys/user/" + name).c_str());
+  const auto value = ParseUint(std::string_view(text).substr(0, text.find('\n')));
+  if (!value) {
+    FailSetup("read /proc/sys/user/" + name, EINVAL);
+  }
+  return {*value, *value};
+}
+
 // Descriptors that survive exec. The one that lists them is close-on-exec, as all of ours.
 std::vector<std::uint32_t> KeptDescriptors() {
   std::vector<std::uint32_t> out;
@@ -105,6 +115,9 @@ Report Observe(const LaunchPlan& plan) {
   report.limits["nofile"] = ReportLimit(RLIMIT_NOFILE);
   report.limits["core"] = ReportLimit(RLIMIT_CORE);
   report.limits["fsize"] = ReportLimit(RLIMIT_FSIZE);
+  report.limits["sigpending"] = ReportLimit(RLIMIT_SIGPENDING);
+  report.limits["inotify_instances"] = UserLimit("max_inotify_instances");
+  report.limits["inotify_watches"] = UserLimit("max_inotify_watches");
   for (const auto& name : plan.probes) {
     report.probes[name] = static_cast<std::uint32_t>(Probe(name));
   }

@@ -23,6 +23,7 @@ constexpr long kNowhere = -1;  // as a descriptor, a process, a pointer
 const PlainCall kPlainCalls[] = {
     {"io-uring-enter", SYS_io_uring_enter, {kNowhere}},        // EBADF
     {"io-uring-register", SYS_io_uring_register, {kNowhere}},  // EBADF
+    {"io-setup", SYS_io_setup, {kNowhere}},                    // EFAULT
     {"accept-old", SYS_accept, {kNowhere}},                    // EBADF
     {"mount", SYS_mount, {0, 0, kNowhere}},                    // EFAULT
     {"umount", SYS_umount2, {0, 0x40000000}},                  // EINVAL

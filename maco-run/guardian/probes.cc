@@ -247,6 +247,18 @@ int TryBtrfs() {
   return result == EPERM ? TryIoctl(kSnapshotCreate) : result;
 }
 
+int TryLease(unsigned long bits) {
+  close(open(kScratch, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const int fd = open(kScratch, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return ENOSYS;  // the scratch place is not there: nothing was tried
+  }
+  const int result = Outcome(syscall(SYS_fcntl, fd, F_SETLEASE | bits, F_RDLCK));
+  close(fd);
+  unlink(kScratch);
+  return result;
+}
+
 struct NamedProbe {
   const char* name;
   int (*attempt)();
@@ -333,6 +345,8 @@ const NamedProbe kProbes[] = {
     {"tiocsti-high-bits", [] { return TryIoctl(TIOCSTI | kHighBits); }},
     {"tioclinux", [] { return TryIoctl(TIOCLINUX); }},
     {"btrfs-snapshot", TryBtrfs},
+    {"lease", [] { return TryLease(0); }},
+    {"lease-high-bits", [] { return TryLease(kHighBits); }},
     {"foreign-abi", TryForeignAbi},
     {"old-abi", TryOldAbi},
 };

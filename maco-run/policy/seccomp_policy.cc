@@ -42,6 +42,7 @@ constexpr const char* kDenied[] = {
     "io_uring_setup",
     "io_uring_enter",
     "io_uring_register",
+    "io_setup",
     "link",
     "linkat",
     "mount",
@@ -146,6 +147,7 @@ class Builder {
     DenySetuid();
     DenyRequests();
     DenyPersonality();
+    DenyLeases();
     Deny("clone3", SCMP_ACT_ERRNO(ENOSYS));
     Deny("openat2", SCMP_ACT_ERRNO(ENOSYS));
     if (!failed_.empty()) {
@@ -248,6 +250,12 @@ class Builder {
          {0x5412U, 0x541CU, 0x5000940EU, 0x50009401U, 0x50009418U, 0x50009417U}) {
       Deny("ioctl", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, kLow, request));
     }
+  }
+
+  // A lease on a file that can only be read makes others wait who want to write it, outside too.
+  void DenyLeases() {
+    constexpr std::uint64_t kLow = 0xFFFFFFFF;  // of the command, as above
+    Deny("fcntl", SCMP_ACT_ERRNO(EPERM), SCMP_A1(SCMP_CMP_MASKED_EQ, kLow, F_SETLEASE));
   }
 
   void DenyPersonality() {

@@ -13,7 +13,8 @@ namespace maco::run {
 // The deny list of the offline profiles, EPERM unless stated (privileged_calls.h: EACCES):
 // - socket, and datagram socketpair, bind, connect, listen, accept: a stream or seqpacket pair
 //   stays, since it reaches nobody (RUN-08);
-// - io_uring, which would do all of these past the filter;
+// - io_uring, which would do all of these past the filter; asynchronous I/O, whose contexts are
+//   counted for the whole host; leases on files, which hold up writers outside;
 // - hard links, nodes other than regular files, set-user-ID and set-group-ID bits;
 // - mounts, namespaces, chroot (clone3 and openat2: ENOSYS, their flags lie in memory);
 // - ptrace, process_vm, pidfd_getfd, kcmp; bpf, perf, keys, userfaultfd, modules, kexec, clock,

@@ -34,7 +34,8 @@ void AddLimits(const Limits& limits, std::vector<UnitProperty>& out) {
   out.push_back({"TasksMax", limits.tasks});
   out.push_back({"CPUQuotaPerSecUSec", limits.cpu_percent * kSecond / 100});
   out.push_back({"LimitNOFILE", limits.open_files});
-  out.push_back({"LimitCORE", std::uint64_t{0}});
+  out.push_back({"LimitCORE", kCoreBytes});
+  out.push_back({"LimitSIGPENDING", kPendingSignals});
   out.push_back({"LimitFSIZE", limits.file_bytes});
   out.push_back({"RuntimeMaxUSec", (limits.timeout_seconds + kOrphanFuseSeconds) * kSecond});
   out.push_back({"TimeoutStopUSec", 5 * kSecond});
@@ -236,7 +237,10 @@ Json ComposeRequested(const RunSpec& spec) {
   out["cgroup"] = ExpectedCgroupFiles(spec.limits);
   out["limits"] = {{"nofile", spec.limits.open_files},
                    {"fsize", spec.limits.file_bytes},
-                   {"core", 0},
+                   {"core", kCoreBytes},
+                   {"sigpending", kPendingSignals},
+                   {"inotify_instances", kInotifyInstances},
+                   {"inotify_watches", kInotifyWatches},
                    {"timeout_seconds", spec.limits.timeout_seconds}};
   out["probes"] = spec.probes;
   out["filter_sha256"] = ToHex(Sha256(spec.filter));

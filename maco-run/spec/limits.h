@@ -23,6 +23,11 @@ struct Limits {
   std::uint64_t scan_entries = 200000;
 };
 
+// Not for the caller to choose. No core file is this small; 0 would still start a handler, which
+// the host runs as root: see core(5), "Piping core dumps to a program", and fs/coredump.c.
+inline constexpr std::uint64_t kCoreBytes = 1;
+inline constexpr std::uint64_t kPendingSignals = 512;  // the kernel counts those of a user
+
 struct LimitInfo {
   const char* option;   // "--output-limit" without the dashes
   const char* setting;  // "maco.run.outputlimit" without "maco.run.", as git prints it

@@ -204,6 +204,23 @@ int ConsoleInput() {
   return result;
 }
 
+// On a file that can only be read inside; whoever wants to write it has to wait.
+int Lease() {
+  const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const int result = Outcome(fcntl(fd, F_SETLEASE, F_RDLCK));
+  close(fd);
+  return result;
+}
+
+int AioContext() {
+  unsigned long context = 0;
+  const int result = Outcome(syscall(SYS_io_setup, 1, &context));
+  if (result == 0) {
+    syscall(SYS_io_destroy, context);
+  }
+  return result;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -270,5 +287,7 @@ int main(int argc, char** argv) {
           {"mq-new", [] { return MessageQueue(O_CREAT | O_RDWR, "/hostile"); }},
           {"mq-outer", [] { return MessageQueue(O_RDWR, "/outer"); }},
           {"console-input", ConsoleInput},
+          {"lease", Lease},
+          {"aio-context", AioContext},
       });
 }

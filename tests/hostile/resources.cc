@@ -3,6 +3,7 @@
 // Frame: tests/hostile/attempt.h.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -176,6 +178,65 @@ int Pipes() {
   return result;
 }
 
+// Descriptors on their way in sockets: the kernel counts those of a user. Holds them for hold= s.
+int InFlight() {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  constexpr long kBatch = 250;  // SCM_MAX_FD is 253
+  int result = 0;
+  for (long sent = 0; result == 0 && sent < Number("count"); sent += kBatch) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+      return errno;
+    }
+    std::vector<int> many(static_cast<std::size_t>(std::min(kBatch, Number("count") - sent)), fd);
+    std::vector<char> control(CMSG_SPACE(many.size() * sizeof(int)));
+    char byte = 'x';
+    iovec data{&byte, 1};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(many.size() * sizeof(int));
+    memcpy(CMSG_DATA(head), many.data(), many.size() * sizeof(int));
+    result = hostile::Outcome(sendmsg(ends[0], &message, MSG_DONTWAIT));
+  }
+  [[maybe_unused]] const long told = write(STDERR_FILENO, "sent\n", 5);
+  sleep(static_cast<unsigned>(Number("hold")));
+  return result;
+}
+
+int InotifyInstances() {
+  std::vector<int> open_ones;
+  int result = 0;
+  while (result == 0 && open_ones.size() < static_cast<std::size_t>(Number("count"))) {
+    const int fd = inotify_init1(IN_CLOEXEC);
+    fd < 0 ? static_cast<void>(result = errno) : open_ones.push_back(fd);
+  }
+  for (const int fd : open_ones) {
+    close(fd);
+  }
+  return result;
+}
+
+int PendingSignals() {
+  return hostile::InChild([] {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    for (long i = 0; i < Number("count"); ++i) {
+      if (sigqueue(getpid(), SIGRTMIN, {}) != 0) {
+        return errno;
+      }
+    }
+    return 0;
+  });
+}
+
 int Core() {
   rlimit64 limit{RLIM64_INFINITY, RLIM64_INFINITY};
   if (setrlimit64(RLIMIT_CORE, &limit) != 0) {
@@ -218,6 +279,9 @@ int main(int argc, char** argv) {
                                   {"descriptors", Descriptors},
                                   {"pipes", Pipes},
                                   {"core", Core},
+                                  {"in-flight", InFlight},
+                                  {"inotify-instances", InotifyInstances},
+                                  {"pending-signals", PendingSignals},
                                   {"raise-nofile", [] { return RaiseLimit(RLIMIT_NOFILE); }},
                                   {"raise-fsize", [] { return RaiseLimit(RLIMIT_FSIZE); }},
                                   {"raise-core", [] { return RaiseLimit(RLIMIT_CORE); }},

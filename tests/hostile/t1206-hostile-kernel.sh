@@ -16,7 +16,7 @@ test_privileged_calls() {
         delete-module-again open-by-handle swapon swapoff reboot syslog acct vhangup iopl ioperm
         settimeofday clock-settime process-madvise console-input)
     local by_user=(userfaultfd add-key request-key put-key find-key quotactl fanotify adjtimex
-        clock-adjtime personality memfd-secret kcmp sysfs ustat)
+        clock-adjtime personality memfd-secret kcmp sysfs ustat lease aio-context)
     echo x >/tmp/hostile-file
     attack kernel_calls "${parameters[@]}" "${as_root[@]}" "${by_user[@]}"
     stopped_by <<'TABLE'
@@ -55,6 +55,8 @@ memfd-secret         EPERM   filter:memfd-secret
 kcmp                 EPERM   filter:kcmp
 sysfs                EPERM   filter:sysfs
 ustat                EPERM   filter:ustat
+lease                EPERM   filter:lease
+aio-context          EPERM   filter:io-setup
 TABLE
     control_as_root kernel_calls "${parameters[@]}" "${as_root[@]}" <<'TABLE'
 perf uml the kernel is built without it
@@ -156,4 +158,31 @@ test_controls_that_only_root_can_give() {
     "./hostile-files" dir=/tmp/hostile.root file=/tmp/hostile.root/file mknod-null mknod-disk >"$test_dir/control"
     expect_worked "$test_dir/control" </dev/null
     rm -r /tmp/hostile.root
+}
+
+# The kernel starts a handler of core dumps as root, outside, whatever of 0 a limit is; not with 1.
+test_core_dumps_start_no_handler() {
+    new_repo
+    put resources
+    local before
+    before=$(cat /proc/sys/kernel/core_pattern)
+    cat >"$test_dir/handler" <<HANDLER
+#!/bin/sh
+cat >/dev/null
+echo "\$1" >>"$test_dir/handled"
+HANDLER
+    chmod 755 "$test_dir" "$test_dir/handler"
+    echo "|$test_dir/handler %e" >/proc/sys/kernel/core_pattern
+    run -- ./hostile-resources dir=/tmp core
+    echo "core stopped ENODATA" | diff - "$test_dir/out" || status=bad
+    expect_publishable
+    [[ ! -e $test_dir/handled ]] || status=handled
+    # The control: without the limit the same crash starts it.
+    maco-run-omit --omit property:LimitCORE --no-gate -- ./hostile-resources dir=/tmp core \
+        >"$test_dir/control" 2>&1 </dev/null || true
+    local i
+    for i in $(seq 50); do [[ ! -e $test_dir/handled ]] || break; sleep 0.1; done
+    echo "$before" >/proc/sys/kernel/core_pattern
+    expect_status 1 || return
+    [[ -e $test_dir/handled ]] || fail "the control starts no handler"
 }

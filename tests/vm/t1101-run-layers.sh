@@ -45,6 +45,7 @@ test_properties_that_the_gate_observes() {
     omitted property:LimitNOFILE 'inside.limits.nofile' "${options[@]}"
     omitted property:LimitCORE 'inside.limits.core' "${options[@]}"
     omitted property:LimitFSIZE 'inside.limits.fsize' "${options[@]}"
+    omitted property:LimitSIGPENDING 'inside.limits.sigpending' "${options[@]}"
     omitted property:TemporaryFileSystem 'could not set up mount namespaces' "${options[@]}"
     omitted property:BindReadOnlyPaths 'could not set up mount namespaces' "${options[@]}"
     omitted property:BindPaths "inside.roots.$PWD/out: " "${options[@]}"
@@ -75,6 +76,7 @@ test_steps_of_the_guardian() {
     omitted step:proc "'/proc' (proc) is writable"
     omitted step:devpts "'/dev/pts' (devpts) is writable"
     omitted step:drop-privilege 'inside.status.CapEff: '
+    omitted step:user-limits 'inside.limits.inotify_instances.'
     omitted step:filter 'inside.probes.socket-inet: is 0'
     # The unit, systemd's own filter and the guardian each set it; no filter can be loaded without.
     omitted property:NoNewPrivileges,property:PrivateDevices,property:ProtectKernelTunables,step:no-new-privs,step:filter,step:drop-privilege \
@@ -98,7 +100,7 @@ declare -A probes=([open]=setuid-open [ioctl]=tiocsti-high-bits [socket]=socket-
     [accept4]=accept [socketpair]=socketpair-datagram [clone]=clone-user [creat]=setuid-creat
     [chmod]=setuid-chmod [fchmod]=setuid-fchmod [fchmodat]=setuid-fchmodat [fchmodat2]=setuid-fchmodat2
     [openat]=setuid-create [mknod]=mkfifo-old [mknodat]=mkfifo [umount2]=umount [unshare]=unshare-user
-    [renameat2]=rename-whiteout [io_uring_setup]=io-uring)
+    [renameat2]=rename-whiteout [fcntl]=lease [io_uring_setup]=io-uring)
 
 # A few calls at once, each with a complaint of its own; probes do not depend on one another.
 test_calls_of_the_filter() {

@@ -90,7 +90,8 @@ TEST(Compose, ThePropertiesOfAUnit) {
       {"TasksMax", 10},
       {"CPUQuotaPerSecUSec", 1'500'000},
       {"LimitNOFILE", 1024},
-      {"LimitCORE", 0},
+      {"LimitCORE", 1},
+      {"LimitSIGPENDING", 512},
       {"LimitFSIZE", 4096},
       {"RuntimeMaxUSec", 180'000'000},
       {"TimeoutStopUSec", 5'000'000},
@@ -182,8 +183,13 @@ TEST(Compose, TheRequestOfTheEvidence) {
   EXPECT_EQ(requested["masks"]["/run/dbus"], (Json{{"device", 2}, {"inode", 21}}));
   EXPECT_EQ(requested["writable"], Json{"/w"});
   EXPECT_EQ(requested["filter_sha256"], ToHex(Sha256(Bytes{1, 2, 3})));
-  EXPECT_EQ(requested["limits"],
-            (Json{{"nofile", 1024}, {"fsize", 4096}, {"core", 0}, {"timeout_seconds", 60}}));
+  EXPECT_EQ(requested["limits"], (Json{{"nofile", 1024},
+                                       {"fsize", 4096},
+                                       {"core", 1},
+                                       {"sigpending", 512},
+                                       {"inotify_instances", 64},
+                                       {"inotify_watches", 8192},
+                                       {"timeout_seconds", 60}}));
   EXPECT_TRUE(Canonicalize(requested).has_value());
 }
 

@@ -42,6 +42,7 @@ constexpr Step kSteps[] = {
     {"no-new-privs", maco::run::GuardianStep::kNoNewPrivs},
     {"filter", maco::run::GuardianStep::kFilter},
     {"landlock", maco::run::GuardianStep::kLandlock},
+    {"user-limits", maco::run::GuardianStep::kUserLimits},
     {"close-descriptors", maco::run::GuardianStep::kCloseDescriptors},
 };
 
