@@ -38,6 +38,16 @@ Json StreamMember(OutputPump& pump) {
           {"log_failed", pump.log_failed()}};
 }
 
+// At the end, when no process of the run is left that could hold a file without a name.
+std::uint64_t DiskTaken(const TargetEnd& end, DiskUse& disk) {
+  if (end.by == EndedBy::kDisk) {
+    return end.disk_bytes;
+  }
+  const auto deadline = Monotonic::now() + kLastLookFuse;
+  const auto taken = disk.Measure({}, [&] { return Monotonic::now() < deadline; });
+  return taken ? *taken : disk.Estimate();
+}
+
 // Whether a path in a writable root is kept read-only.
 bool IsProtected(const RunSpec& spec, const std::string& path) {
   return std::ranges::any_of(spec.read_only_inside,
@@ -129,12 +139,8 @@ Result<int> ConfinedRun::Execute(UserManager manager, Json host, Timings timings
     return Fail(Refuse(std::move(released).error()));
   }
   const TargetEnd end = unit->Watch(*gate, *cgroup, spec_.limits, *disk);
-  const auto left = cgroup->Processes();
   evidence_["measurements"]["disk"] = {
-      {"form", "watched"},
-      {"limit", spec_.limits.disk_bytes},
-      {"taken", end.by == EndedBy::kDisk ? end.disk_bytes
-                                         : disk->Measure(left ? *left : std::vector<pid_t>())}};
+      {"form", "watched"}, {"limit", spec_.limits.disk_bytes}, {"taken", DiskTaken(end, *disk)}};
   timings_.Mark("target_ended");
   return Conclude(*unit, *cgroup, end);
 }
@@ -242,9 +248,9 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
   evidence_["outcome"] = DescribeOutcome(end);
   if (const auto hits = TaskLimitHits(measured["counters"]); hits != 0) {
     evidence_["outcome"]["task_limit_hits"] = hits;
-    Note(kTool, "the limit of " + std::to_string(spec_.limits.tasks) +
-                    " processes and threads was met " + std::to_string(hits) +
-                    " times; --tasks sets it");
+    notes_.push_back("the limit of " + std::to_string(spec_.limits.tasks) +
+                     " processes and threads was met " + std::to_string(hits) +
+                     " times; --tasks sets it");
   }
   if (options_.request.with_result) {
     observed["result"] = DescribeResultFile(store_, spec_.limits.result_bytes);
@@ -257,7 +263,7 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
                         {"stderr", StreamMember(unit.error_output())}};
   for (const OutputPump* pump : {&unit.output(), &unit.error_output()}) {
     if (pump->gave_up()) {
-      Note(kTool, "output was not read for 10 s; the rest of it is in the log only");
+      notes_.emplace_back("output was not read for 10 s; the rest of it is in the log only");
     }
   }
   measured["processes_left_behind"] = end.leftovers;
@@ -275,13 +281,15 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
                 {"exit_status", OutcomeStatus(end)}};
   BindWorktree(event);
   const auto evidence = Record(std::move(event));
+  // A standard stream that nobody reads can still hold us up; signals end us then.
+  signals_.Restore();
   if (!evidence) {
     ::maco::Report(kTool, evidence.error());
     return kExitUnproven;
   }
   int status = ExitStatus(end, reasons);
   if (options_.request.with_result && !reasons.empty()) {
-    Note(kTool, "the result is not saved: the run is not publishable");
+    notes_.emplace_back("the result is not saved: the run is not publishable");
   } else if (options_.request.with_result) {
     const auto saved = SaveResult(store_, spec_.result_place, spec_.limits.result_bytes);
     if (!saved) {
@@ -293,18 +301,21 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
     ::maco::Report(kTool, delivered.error());
     status = kExitUnproven;
   }
+  for (const auto& note : notes_) {
+    Note(kTool, note);
+  }
   return status;
 }
 
 // JRN-05: a step is bound to the state that it left. Without one it is never taken for done.
-void ConfinedRun::BindWorktree(Json& event) const {
+void ConfinedRun::BindWorktree(Json& event) {
   if (!spec_.bound_worktree) {
     return;
   }
   if (auto state = CaptureWorktree(*spec_.bound_worktree)) {
     event["worktree"] = *std::move(state);
   } else {
-    Note(kTool, "the state of the worktree is not recorded: " + Describe(state.error()));
+    notes_.push_back("the state of the worktree is not recorded: " + Describe(state.error()));
   }
 }
 
@@ -332,12 +343,12 @@ Result<void> ConfinedRun::Deliver(const std::string& evidence) const {
   return {};
 }
 
-int ConfinedRun::ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) const {
+int ConfinedRun::ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) {
   if (const auto note = OutcomeNote(end, spec_)) {
-    Note(kTool, *note);
+    notes_.push_back(*note);
   }
   if (!FactsProven(reasons)) {
-    Note(kTool, "not publishable: " + reasons.front());
+    notes_.push_back("not publishable: " + reasons.front());
     return kExitUnproven;
   }
   return OutcomeStatus(end);

@@ -47,9 +47,9 @@ class ConfinedRun {
   int Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
   void ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
   Result<std::string> Record(Json event);
-  void BindWorktree(Json& event) const;
+  void BindWorktree(Json& event);
   Result<void> Deliver(const std::string& evidence) const;
-  int ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons) const;
+  int ExitStatus(const TargetEnd& end, const std::vector<std::string>& reasons);
   Error Refuse(Error error);
 
   const Options& options_;
@@ -61,6 +61,7 @@ class ConfinedRun {
   Json evidence_;
   AdministrativeFiles administrative_;  // just before release
   Timings timings_;
+  std::vector<std::string> notes_;  // for stderr, when all is on record: it may make us wait
 };
 
 }  // namespace maco::run

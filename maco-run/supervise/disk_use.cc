@@ -1,30 +1,28 @@
 // A tolerant walk over the roots, statfs for the rest.
-// Contract: maco-run/supervise/disk_use.h. Source: proc(5) on fd, maps and root.
+// Contract: maco-run/supervise/disk_use.h. Source: proc(5) on root.
 #include "maco-run/supervise/disk_use.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <memory>
 #include <set>
 
 #include "libcommon/base/text.h"
 #include "libcommon/os/bounded_read.h"
+#include "libcommon/os/proc_status.h"
 
 namespace maco::run {
 namespace {
 
 constexpr std::uint64_t kBlock = 512;  // of st_blocks, stat(2)
 constexpr int kMaxDepth = 256;
-constexpr std::size_t kMaxMaps = std::size_t{8} << 20U;
+constexpr unsigned kStepsOfABreath = 1024;
 
 struct CloseDir {
   void operator()(DIR* dir) const { closedir(dir); }
@@ -35,46 +33,75 @@ bool IsDots(const char* name) {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-// What is below `fd`, which is taken over. Another file system is not entered. (Only directories
-// tell: on an overlay, files have other device numbers than the directories they are in.)
-// `whole` becomes false if a directory that is there cannot be read.
-std::uint64_t Walk(UniqueFd fd, dev_t device, int depth, bool& whole) {
-  Dir dir(fdopendir(fd.get()));
-  if (!dir) {
-    whole = false;
-    return 0;
-  }
-  [[maybe_unused]] const int taken = fd.Release();
-  std::uint64_t sum = 0;
-  while (const dirent* entry = readdir(dir.get())) {
-    struct stat st {};
-    if (IsDots(entry->d_name) ||
-        fstatat(dirfd(dir.get()), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-        (S_ISDIR(st.st_mode) && st.st_dev != device)) {
-      continue;
-    }
-    sum += static_cast<std::uint64_t>(st.st_blocks) * kBlock;
-    if (S_ISDIR(st.st_mode)) {
-      UniqueFd below(
-          openat(dirfd(dir.get()), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      const bool gone = !below.valid() && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
-      if (gone) {
-        continue;
-      }
-      if (!below.valid() || depth == kMaxDepth) {
-        whole = false;
-      } else {
-        sum += Walk(std::move(below), device, depth + 1, whole);
-      }
-    }
-  }
-  return sum;
-}
+// Sums up trees of one file system. Another one is not entered. (Only directories tell: on an
+// overlay, files have other device numbers than the directories they are in.)
+class Walker {
+ public:
+  Walker(dev_t device, const Breath& breath) : device_(device), breath_(breath) {}
 
-std::uint64_t WalkRoot(const Directory& root, dev_t device, bool& whole) {
-  UniqueFd fd(openat(root.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  whole = whole && fd.valid();
-  return fd.valid() ? Walk(std::move(fd), device, 0, whole) : 0;
+  void Walk(UniqueFd fd, int depth = 0) {
+    Dir dir(fdopendir(fd.get()));
+    if (!dir) {
+      whole_ = false;
+      return;
+    }
+    [[maybe_unused]] const int taken = fd.Release();
+    while (const dirent* entry = readdir(dir.get())) {
+      if (++steps_ % kStepsOfABreath == 0 && !stopped_) {
+        stopped_ = !breath_();
+      }
+      if (stopped_) {
+        return;
+      }
+      if (!IsDots(entry->d_name)) {
+        Meet(dirfd(dir.get()), entry->d_name, depth);
+      }
+    }
+  }
+
+  std::uint64_t sum() const { return sum_; }
+  bool whole() const { return whole_; }  // false: a directory that is there cannot be read
+  bool stopped() const { return stopped_; }
+
+ private:
+  void Meet(int directory, const char* name, int depth) {
+    struct stat st {};
+    if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+      whole_ = whole_ && errno == ENOENT;
+      return;
+    }
+    const bool is_directory = S_ISDIR(st.st_mode);
+    if (is_directory && st.st_dev != device_) {
+      return;
+    }
+    sum_ += static_cast<std::uint64_t>(st.st_blocks) * kBlock;
+    if (!is_directory) {
+      return;
+    }
+    UniqueFd below(openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const bool gone = !below.valid() && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+    if (gone) {
+      return;
+    }
+    if (!below.valid() || depth == kMaxDepth) {
+      whole_ = false;
+      return;
+    }
+    Walk(std::move(below), depth + 1);
+  }
+
+  dev_t device_;
+  const Breath& breath_;
+  std::uint64_t sum_ = 0;
+  unsigned steps_ = 0;
+  bool whole_ = true;
+  bool stopped_ = false;
+};
+
+Walker WalkRoot(const Directory& root, dev_t device, const Breath& breath) {
+  Walker walker(device, breath);
+  walker.Walk(UniqueFd(openat(root.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  return walker;
 }
 
 std::uint64_t Taken(int fd) {
@@ -86,77 +113,18 @@ std::uint64_t Taken(int fd) {
          static_cast<std::uint64_t>(fs.f_bsize);
 }
 
-bool LiesInMemory(const std::string& path) {
-  constexpr long kTmpfs = 0x01021994;
-  struct statfs fs {};
-  return statfs(path.c_str(), &fs) == 0 && static_cast<long>(fs.f_type) == kTmpfs;
+// The parent of a process that does not end meanwhile.
+Result<pid_t> ParentOf(pid_t process) {
+  std::string text;
+  MACO_ASSIGN(text, ReadPath("/proc/" + std::to_string(process) + "/status", 65536));
+  StatusFields fields;
+  MACO_ASSIGN(fields, ParseStatus(text));
+  const auto parent = ParseUint(fields["PPid"]);
+  if (!parent || *parent == 0) {
+    return Fail(Code::kIo, "a process of the run has no parent that we can see");
+  }
+  return static_cast<pid_t>(*parent);
 }
-
-bool IsMemoryName(std::string_view line) {
-  for (const char* name : {" /memfd:", " /dev/zero (", " /SYSV"}) {
-    if (line.find(name) != std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Files that have lost their last name, of one process: open ones, and mapped ones by the size of
-// the mapping (their blocks cannot be asked for). Those of the private directories, and memory
-// files, are not meant: the former are counted with their file system, the latter are memory.
-class Nameless {
- public:
-  Nameless(const std::set<dev_t>& roots, const std::set<dev_t>& other)
-      : roots_(roots), other_(other) {}
-
-  void Add(pid_t pid) {
-    const std::string proc = "/proc/" + std::to_string(pid);
-    AddOpen(proc + "/fd");
-    AddMapped(proc + "/maps");
-  }
-
-  std::uint64_t sum() const { return sum_; }
-
- private:
-  void AddOpen(const std::string& path) {
-    Dir dir(opendir(path.c_str()));
-    while (const dirent* entry = dir ? readdir(dir.get()) : nullptr) {
-      struct stat st {};
-      if (fstatat(dirfd(dir.get()), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
-          st.st_nlink == 0 && Counts(st.st_dev) &&
-          (roots_.contains(st.st_dev) || !LiesInMemory(path + "/" + entry->d_name)) &&
-          seen_.emplace(st.st_dev, st.st_ino).second) {
-        sum_ += static_cast<std::uint64_t>(st.st_blocks) * kBlock;
-      }
-    }
-  }
-
-  void AddMapped(const std::string& path) {
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const auto text = fd.valid() ? ReadAll(fd.get(), kMaxMaps) : Fail(Code::kIo, "");
-    for (const auto line : Split(text ? *text : std::string(), '\n')) {
-      std::uint64_t from = 0;
-      std::uint64_t to = 0;
-      unsigned major_number = 0;
-      unsigned minor_number = 0;
-      ino_t inode = 0;
-      if (line.ends_with(" (deleted)") && !IsMemoryName(line) &&
-          sscanf(std::string(line).c_str(), "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %lu", &from, &to,
-                 &major_number, &minor_number, &inode) == 5 &&
-          Counts(makedev(major_number, minor_number)) &&
-          seen_.emplace(makedev(major_number, minor_number), inode).second) {
-        sum_ += to - from;
-      }
-    }
-  }
-
-  bool Counts(dev_t device) const { return !other_.contains(device); }
-
-  const std::set<dev_t>& roots_;
-  const std::set<dev_t>& other_;
-  std::set<std::pair<dev_t, ino_t>> seen_;
-  std::uint64_t sum_ = 0;
-};
 
 }  // namespace
 
@@ -175,9 +143,10 @@ Result<DiskUse> DiskUse::Open(const RunSpec& spec, pid_t target) {
     Root out;
     MACO_ASSIGN(out.directory, root.directory.Clone());
     out.device = root.identity.device;
-    bool whole = true;
-    out.at_start = WalkRoot(out.directory, out.device, whole);
+    out.at_start = WalkRoot(out.directory, out.device, [] { return true; }).sum();
     out.taken_at_start = Taken(out.directory.fd());
+    out.first = std::ranges::none_of(use.roots_,
+                                     [&](const Root& other) { return other.device == out.device; });
     use.roots_.push_back(std::move(out));
   }
   for (const auto& directory : spec.private_directories) {
@@ -191,6 +160,11 @@ Result<DiskUse> DiskUse::Open(const RunSpec& spec, pid_t target) {
     }
     use.private_.push_back(std::move(fd));
   }
+  pid_t init = 0;
+  pid_t outer = 0;
+  MACO_ASSIGN(init, ParentOf(target));
+  MACO_ASSIGN(outer, ParentOf(init));
+  use.trusted_ = {init, outer};
   use.Rebase();
   return use;
 }
@@ -209,43 +183,55 @@ std::uint64_t DiskUse::Private() const {
   return sum;
 }
 
-std::uint64_t DiskUse::Estimate() {
+std::uint64_t DiskUse::Estimate() const {
   std::uint64_t sum = Private() + grown_;
   for (const auto& root : roots_) {
     const std::uint64_t now = Taken(root.directory.fd());
-    sum += now > root.taken_then ? now - root.taken_then : 0;
+    sum += root.first && now > root.taken_then ? now - root.taken_then : 0;
   }
   return sum;
 }
 
-std::uint64_t DiskUse::Measure(const std::vector<pid_t>& processes) {
-  Rebase();  // before the walk: what is taken during it counts again in the next estimate
-  grown_ = 0;
+std::optional<std::uint64_t> DiskUse::Measure(const std::vector<pid_t>& processes,
+                                              const Breath& breath) {
+  std::vector<std::uint64_t> taken_now;  // before the walk: what is taken during it counts again
   std::set<dev_t> devices;
   for (const auto& root : roots_) {
-    bool whole = true;
-    const std::uint64_t now = WalkRoot(root.directory, root.device, whole);
-    std::uint64_t grown = now > root.at_start ? now - root.at_start : 0;
-    const std::uint64_t taken = Taken(root.directory.fd());
-    if (!whole && taken > root.taken_at_start) {
-      grown = std::max(grown, taken - root.taken_at_start);
-    }
-    grown_ += grown;
+    taken_now.push_back(Taken(root.directory.fd()));
     devices.insert(root.device);
   }
-  std::set<dev_t> private_devices;
+  std::set<dev_t> apart;
   for (const auto& fd : private_) {
     struct stat st {};
     if (fstat(fd.get(), &st) == 0) {
-      private_devices.insert(st.st_dev);
+      apart.insert(st.st_dev);
     }
   }
-  if (!devices.empty()) {
-    Nameless nameless(devices, private_devices);
-    for (const pid_t pid : processes) {
-      nameless.Add(pid);
+  std::vector<pid_t> untrusted = processes;
+  std::erase_if(untrusted,
+                [&](pid_t pid) { return std::ranges::find(trusted_, pid) != trusted_.end(); });
+  NamelessFiles nameless(devices, apart);
+  if (!roots_.empty() && !nameless.Add(untrusted, breath)) {
+    return std::nullopt;
+  }
+  bool whole = nameless.whole();
+  std::uint64_t grown = nameless.bytes();
+  for (const auto& root : roots_) {
+    const Walker walker = WalkRoot(root.directory, root.device, breath);
+    if (walker.stopped()) {
+      return std::nullopt;
     }
-    grown_ += nameless.sum();
+    whole = whole && walker.whole();
+    grown += walker.sum() > root.at_start ? walker.sum() - root.at_start : 0;
+  }
+  std::uint64_t taken = 0;
+  for (const auto& root : roots_) {
+    const std::uint64_t now = Taken(root.directory.fd());
+    taken += root.first && now > root.taken_at_start ? now - root.taken_at_start : 0;
+  }
+  grown_ = whole ? grown : std::max(grown, taken);
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    roots_[i].taken_then = taken_now[i];
   }
   return Private() + grown_;
 }

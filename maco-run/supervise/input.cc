@@ -21,11 +21,12 @@ bool MayRead(int source) {
 
 }  // namespace
 
-InputPump::InputPump(int source, UniqueFd sink) : source_(source), sink_(std::move(sink)) {
-  if (!MayRead(source_)) {
+InputPump::InputPump(int source, UniqueFd sink) : sink_(std::move(sink)) {
+  if (!MayRead(source)) {
     sink_.Reset();
     return;
   }
+  source_ = StreamEnd(source, StreamEnd::Use::kRead);
   fcntl(sink_.get(), F_SETFL, O_NONBLOCK);
 }
 
@@ -34,7 +35,7 @@ std::optional<OutputPump::Wait> InputPump::wait() const {
     return std::nullopt;
   }
   if (pending_.empty()) {
-    return OutputPump::Wait{source_, POLLIN};
+    return OutputPump::Wait{source_.fd(), POLLIN};
   }
   return OutputPump::Wait{sink_.get(), POLLOUT};
 }
@@ -42,7 +43,7 @@ std::optional<OutputPump::Wait> InputPump::wait() const {
 void InputPump::Step() {
   if (pending_.empty()) {
     std::array<std::uint8_t, 16384> buffer;
-    const ssize_t n = read(source_, buffer.data(), buffer.size());
+    const ssize_t n = source_.Read(buffer);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
       return;
     }

@@ -7,6 +7,7 @@
 
 #include "libcommon/os/fd.h"
 #include "maco-run/supervise/output.h"
+#include "maco-run/supervise/stream_end.h"
 
 namespace maco::run {
 
@@ -21,7 +22,7 @@ class InputPump {
   void Stop() { sink_.Reset(); }
 
  private:
-  int source_;
+  StreamEnd source_;
   UniqueFd sink_;
   std::vector<std::uint8_t> pending_;
 };

@@ -14,15 +14,14 @@ namespace maco::run {
 namespace {
 
 constexpr std::size_t kPieceBytes = 65536;
-// A pipe that is ready for writing takes this much without blocking, see pipe(7), PIPE_BUF.
-constexpr std::size_t kWriteBytes = 4096;
+constexpr Milliseconds kPatience{10'000};  // for a reader that stopped reading
 
 }  // namespace
 
 OutputPump::OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit,
                        bool escape)
     : source_(std::move(source)),
-      destination_(destination),
+      destination_(destination, StreamEnd::Use::kWrite),
       log_(log),
       log_limit_(log_limit),
       terminal_(escape ? std::optional<TerminalText>(TerminalText()) : std::nullopt) {
@@ -31,7 +30,7 @@ OutputPump::OutputPump(UniqueFd source, int destination, int log, std::uint64_t 
 
 std::optional<OutputPump::Wait> OutputPump::wait() const {
   if (!pending_.empty()) {
-    return Wait{destination_, POLLOUT};
+    return Wait{refused_ ? -1 : destination_.fd(), POLLOUT};
   }
   if (source_.valid()) {
     return Wait{source_.get(), POLLIN};
@@ -55,9 +54,12 @@ bool OutputPump::ReadPiece() {
   }
   if (n <= 0) {
     source_.Reset();
-    if (terminal_ && destination_ >= 0) {
+    if (terminal_ && destination_.valid()) {
       const std::string rest = terminal_->Finish();
       pending_.assign(rest.begin(), rest.end());
+    }
+    if (pending_.empty()) {
+      destination_ = StreamEnd();  // its reader may wait for our end of it
     }
     return false;
   }
@@ -65,28 +67,31 @@ bool OutputPump::ReadPiece() {
   total_ += piece.size();
   sha256_.Update(piece);
   Log(piece);
-  if (destination_ >= 0 && terminal_) {
+  if (destination_.valid() && terminal_) {
     const std::string shown = terminal_->Add(piece);
     pending_.assign(shown.begin(), shown.end());
-  } else if (destination_ >= 0) {
+  } else if (destination_.valid()) {
     pending_.assign(piece.begin(), piece.end());
   }
   return true;
 }
 
 void OutputPump::WritePiece() {
-  const std::size_t size = std::min(kWriteBytes, pending_.size());
-  const ssize_t n = write(destination_, pending_.data(), size);
+  const ssize_t n = destination_.Write(pending_);
+  refused_ = n < 0 && errno == EAGAIN;
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
     return;
   }
   if (n < 0) {
     pending_.clear();
-    destination_ = -1;
+    destination_ = StreamEnd();
     source_.Reset();
     return;
   }
   pending_.erase(pending_.begin(), pending_.begin() + n);
+  if (pending_.empty() && !source_.valid()) {
+    destination_ = StreamEnd();
+  }
 }
 
 void OutputPump::Log(std::span<const std::uint8_t> bytes) {
@@ -103,21 +108,34 @@ void OutputPump::Log(std::span<const std::uint8_t> bytes) {
 }
 
 void OutputPump::Finish() {
+  auto deadline = Monotonic::now() + kPatience;
   while (source_.valid() || !pending_.empty()) {
-    if (!pending_.empty()) {
-      pollfd ready{destination_, POLLOUT, 0};
-      constexpr int kPatienceMillis = 10'000;  // for a reader that stopped reading
-      if (poll(&ready, 1, kPatienceMillis) <= 0) {
-        pending_.clear();
-        destination_ = -1;
-        gave_up_ = true;
-        continue;
+    if (pending_.empty()) {
+      if (!ReadPiece()) {
+        source_.Reset();
       }
-      WritePiece();
-    } else if (!ReadPiece()) {
-      source_.Reset();
+      deadline = Monotonic::now() + kPatience;
+      continue;
+    }
+    if (Monotonic::now() >= deadline) {
+      pending_.clear();
+      destination_ = StreamEnd();
+      gave_up_ = true;
+      continue;
+    }
+    const auto next = refused_ ? std::min(deadline, Monotonic::now() + kRetry) : deadline;
+    pollfd ready{refused_ ? -1 : destination_.fd(), POLLOUT, 0};
+    poll(&ready, 1, PollMillis(next));
+    if (ready.revents == 0 && !refused_) {
+      continue;
+    }
+    const std::size_t before = pending_.size();
+    WritePiece();
+    if (pending_.size() < before) {
+      deadline = Monotonic::now() + kPatience;
     }
   }
+  destination_ = StreamEnd();
 }
 
 }  // namespace maco::run

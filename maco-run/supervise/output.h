@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "libcommon/auth/mac.h"
+#include "libcommon/base/clock.h"
 #include "libcommon/os/fd.h"
+#include "maco-run/supervise/stream_end.h"
 #include "maco-run/supervise/terminal_text.h"
 
 namespace maco::run {
+
+// Between two attempts at a destination that is ready and takes nothing.
+inline constexpr Milliseconds kRetry{20};
 
 class OutputPump {
  public:
@@ -19,12 +24,15 @@ class OutputPump {
   OutputPump(UniqueFd source, int destination, int log, std::uint64_t log_limit,
              bool escape = false);
 
-  // The descriptor and events to wait for, or nullopt when the stream is at its end.
+  // The descriptor and events to wait for, or nullopt when the stream is at its end. -1 after the
+  // destination said that it was ready and then took nothing: step again after kRetry.
   struct Wait {
     int fd;
     short events;
   };
   std::optional<Wait> wait() const;
+
+  bool refused() const { return refused_; }
 
   // After that wait was ready: moves one piece. A reader of ours that went away closes the pipe, so
   // that the target meets it as it would in any pipeline.
@@ -47,7 +55,7 @@ class OutputPump {
   void Log(std::span<const std::uint8_t> bytes);
 
   UniqueFd source_;
-  int destination_;
+  StreamEnd destination_;
   int log_;
   std::uint64_t log_limit_;
   std::vector<std::uint8_t> pending_;  // read, not yet written to the destination
@@ -55,6 +63,7 @@ class OutputPump {
   std::uint64_t logged_ = 0;
   bool log_failed_ = false;
   bool gave_up_ = false;
+  bool refused_ = false;
   std::optional<TerminalText> terminal_;
   Sha256Stream sha256_;  // of all bytes, also those that are not kept
 };

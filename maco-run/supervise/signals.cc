@@ -34,6 +34,12 @@ SignalSource::~SignalSource() {
   }
 }
 
+void SignalSource::Restore() {
+  while (Take() != 0) {
+  }
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
 int SignalSource::Take() {
   signalfd_siginfo info{};
   return read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)

@@ -18,6 +18,9 @@ class SignalSource {
   int fd() const { return fd_.get(); }
   int Take();  // the number of a signal that came, 0 if none
 
+  // Gives up early: what came is forgotten, what comes has its ordinary effect.
+  void Restore();
+
  private:
   SignalSource() = default;
   UniqueFd fd_;

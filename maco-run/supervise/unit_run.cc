@@ -130,14 +130,19 @@ UnitRun::Ready UnitRun::Wait(Monotonic::time_point deadline, int memory_events) 
   add(output_.wait());
   add(error_output_.wait());
   add(gate_.valid() ? std::nullopt : input_.wait());
-  if (poll(set.data(), set.size(), PollMillis(deadline)) <= 0) {
+  const bool retry_output = output_.refused();
+  const bool retry_error_output = error_output_.refused();
+  if (retry_output || retry_error_output) {
+    deadline = std::min(deadline, Monotonic::now() + kRetry);
+  }
+  if (poll(set.data(), set.size(), PollMillis(deadline)) < 0) {
     manager_.Process();
     return {};
   }
-  if (set[4].revents != 0) {
+  if (set[4].revents != 0 || retry_output) {
     output_.Step();
   }
-  if (set[5].revents != 0) {
+  if (set[5].revents != 0 || retry_error_output) {
     error_output_.Step();
   }
   if (set[6].revents != 0) {
@@ -270,28 +275,38 @@ bool UnitRun::TakeEndPacket(TargetEnd& end) {
   return true;
 }
 
-// Over the limit, the unit is stopped before it is measured, so that the number is the last one.
-void UnitRun::WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk, TargetEnd& end) {
+// Whether something else cannot wait for the end of a long look at the disk.
+bool UnitRun::Pressed(Monotonic::time_point deadline) const {
+  std::array<pollfd, 2> set{{{control_.get(), POLLIN, 0}, {signals_->fd(), POLLIN, 0}}};
+  return poll(set.data(), set.size(), 0) > 0 || Monotonic::now() >= deadline;
+}
+
+// Returns whether the run took more than its limit; it is stopped then. The exact look takes time,
+// which is not given to the run: it is stopped as soon as the cheap estimate is above the limit.
+bool UnitRun::WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk,
+                        Monotonic::time_point deadline, TargetEnd& end) {
   const auto now = Monotonic::now();
   if (now < next_look_) {
-    return;
+    return false;
   }
   next_look_ = now + kDiskStep;
-  if (end.by != EndedBy::kTarget || disk.Estimate() <= limit) {
-    return;
+  if (disk.Estimate() <= limit) {
+    return false;
   }
-  const auto measure = [&] {
-    const auto processes = cgroup.Processes();
-    return disk.Measure(processes ? *processes : std::vector<pid_t>());
-  };
-  if (measure() <= limit) {
-    // The walk took its time; it must not take all of it.
-    next_look_ = Monotonic::now() + kDiskStep + 4 * (Monotonic::now() - now);
-    return;
-  }
-  end.by = EndedBy::kDisk;
   [[maybe_unused]] const auto stopped = cgroup.Freeze(true);
-  end.disk_bytes = std::max(measure(), limit);
+  const auto processes = cgroup.Processes();
+  const auto taken = disk.Measure(processes ? *processes : std::vector<pid_t>(),
+                                  [&] { return !Pressed(deadline); });
+  if (!taken || *taken <= limit) {
+    [[maybe_unused]] const auto going = cgroup.Freeze(false);
+    next_look_ = Monotonic::now() + kDiskStep;
+    return false;
+  }
+  if (end.by == EndedBy::kTarget) {
+    end.by = EndedBy::kDisk;
+    end.disk_bytes = *taken;
+  }
+  return true;
 }
 
 TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits& limits,
@@ -331,9 +346,8 @@ TargetEnd UnitRun::Watch(const AtGate& gate, const Cgroup& cgroup, const Limits&
       end.by = EndedBy::kMemory;
       kill_now();
     }
-    const bool fitted = end.by != EndedBy::kDisk;
-    WatchDisk(cgroup, limits.disk_bytes, disk, end);
-    if (fitted && end.by == EndedBy::kDisk) {
+    // Also in the time that a signal leaves to the target.
+    if (!kill_sent && WatchDisk(cgroup, limits.disk_bytes, disk, deadline, end)) {
       kill_now();
       // The order waits in the guardian's socket; a stopped init dies at once, and all with it.
       syscall(SYS_pidfd_send_signal, gate.init.get(), SIGKILL, nullptr, 0);

@@ -22,12 +22,13 @@
 namespace maco::run {
 
 // Every wait has a fuse (RUN-10).
-inline constexpr Milliseconds kGateFuse{60'000};    // start of the unit to the guardian at the gate
-inline constexpr Milliseconds kStateFuse{5'000};    // end of the guardian to the unit's last state
-inline constexpr Milliseconds kKillFuse{10'000};    // kill request to the end of the target
-inline constexpr Milliseconds kLeaveFuse{30'000};   // leave to unit inactive and cgroup gone
-inline constexpr Milliseconds kDiskStep{100};       // between two looks at the disk
-inline constexpr Milliseconds kSignalGrace{5'000};  // forwarded signal to kill request
+inline constexpr Milliseconds kGateFuse{60'000};   // start of the unit to the guardian at the gate
+inline constexpr Milliseconds kStateFuse{5'000};   // end of the guardian to the unit's last state
+inline constexpr Milliseconds kKillFuse{10'000};   // kill request to the end of the target
+inline constexpr Milliseconds kLeaveFuse{30'000};  // leave to unit inactive and cgroup gone
+inline constexpr Milliseconds kDiskStep{100};      // between two looks at the disk
+inline constexpr Milliseconds kLastLookFuse{60'000};  // for the look after the end
+inline constexpr Milliseconds kSignalGrace{5'000};    // forwarded signal to kill request
 
 // Where the target's streams go; all borrowed.
 struct Streams {
@@ -100,7 +101,9 @@ class UnitRun {
   Ready Wait(Monotonic::time_point deadline, int memory_events);
   Result<bool> TakeGatePacket(AtGate& gate);
   bool TakeEndPacket(TargetEnd& end);
-  void WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk, TargetEnd& end);
+  bool Pressed(Monotonic::time_point deadline) const;
+  bool WatchDisk(const Cgroup& cgroup, std::uint64_t limit, DiskUse& disk,
+                 Monotonic::time_point deadline, TargetEnd& end);
   Error UnitFailure() const;
 
   UserManager manager_;

@@ -109,6 +109,7 @@ Result<void> Cgroup::Freeze(bool frozen) const {
   constexpr int kSteps = 100;
   constexpr int kStepMillis = 50;
   for (int step = 0; frozen && step < kSteps; ++step) {
+    [[maybe_unused]] const auto armed = Populated();  // poll(2) tells of changes after a read
     std::string events;
     MACO_ASSIGN(events, Read("cgroup.events"));
     if (events.find("frozen 1") != std::string::npos) {

@@ -95,6 +95,69 @@ test_reader_of_output_that_leaves() {
     await_nothing_left
 }
 
+# A command with a terminal as its standard output that nobody reads; then its status.
+undrained() { # COMMAND...
+    perl -e '
+        use Fcntl;
+        sysopen(my $master, "/dev/ptmx", O_RDWR | O_NOCTTY) or die "ptmx: $!";
+        ioctl($master, 0x40045431, my $unlocked = pack("i", 0)) or die "TIOCSPTLCK: $!";
+        ioctl($master, 0x80045430, my $number = pack("I", 0)) or die "TIOCGPTN: $!";
+        my $child = fork();
+        if ($child == 0) {
+            sysopen(my $tty, "/dev/pts/" . unpack("I", $number), O_RDWR | O_NOCTTY) or die "pts: $!";
+            open(STDOUT, ">&", $tty) or die $!;
+            exec @ARGV;
+        }
+        $SIG{TERM} = sub { kill "TERM", $child };
+        1 while waitpid($child, 0) != $child;
+        exit($? & 127 ? 128 + ($? & 127) : $? >> 8);
+    ' "$@" 2>"$test_dir/err" </dev/null
+}
+
+# RUN-10, RUN-11: a reader that stopped holds up neither the time limit nor a signal.
+test_terminal_that_nobody_reads() {
+    new_repo
+    status=0 # the control: a writer that waits does not get far
+    undrained timeout 5 sh -c 'head -c 200000 /dev/zero | tr "\0" x; echo done >&2' || status=$?
+    expect_status 124
+    local options
+    for options in '' --raw; do
+        status=0
+        # shellcheck disable=SC2086
+        undrained timeout -k 1 100 maco-run $options --timeout 3 -- yes || status=$?
+        expect_status 124
+        expect_err 'timed out after 3 s'
+        expect_nothing_left
+    done
+    undrained timeout -k 1 100 maco-run --timeout 90 -- yes &
+    local pid=$!
+    until pgrep -x yes >/dev/null; do sleep 0.1; done
+    sleep 1
+    pkill -TERM -P "$pid" -x timeout || kill -TERM "$pid"
+    finish_run
+    [[ $status == 143 || $status == 124 ]] || fail "status $status"
+    expect_err 'was ended by SIGTERM'
+    expect_nothing_left
+}
+
+# The same when it is the notes after the run that nobody reads: the run is on record all the same.
+test_terminal_that_nobody_reads_for_notes() {
+    new_repo
+    mkfifo "$HOME/full"
+    exec 7<>"$HOME/full"
+    timeout 2 cat /dev/zero >"$HOME/full" || true # a pipe without room
+    maco-run --timeout 2 -- sleep 60 2>"$HOME/full" &
+    pid=$!
+    until grep -qs command_completed .git/maco/runs/*/trusted/journal* 2>/dev/null ||
+        ls .git/maco/runs/*/trusted/evidence.json >/dev/null 2>&1; do sleep 0.1; done
+    sleep 1
+    kill -TERM "$pid"
+    finish_run
+    expect_status 143
+    exec 7>&-
+    expect_nothing_left
+}
+
 # A stopped guardian does not see that its host is gone; the next run ends it and says so.
 test_what_a_killed_run_left_is_cleaned_by_the_next() {
     new_repo

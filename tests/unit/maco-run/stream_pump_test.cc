@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "libcommon/auth/mac.h"
 #include "libcommon/base/text.h"
@@ -157,6 +161,68 @@ TEST_F(OutputPumpTest, ALogThatCannotBeWrittenIsToldAndTheRunGoesOn) {
   EXPECT_EQ(Arrived(), "hello");
 }
 
+// Both ends of a terminal that nobody reads.
+struct Terminal {
+  UniqueFd master{posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
+  UniqueFd slave;
+  Terminal() {
+    grantpt(master.get());
+    unlockpt(master.get());
+    slave = UniqueFd(open(ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  }
+};
+
+// RUN-10: a write that waits would hold up the deadline and the signals of the run.
+TEST_F(OutputPumpTest, ATerminalThatNobodyReadsDoesNotStopUs) {
+  const Terminal terminal;
+  ASSERT_TRUE(terminal.slave.valid());
+  OutputPump pump = Pump(terminal.slave.get(), 1U << 20U);
+  const std::string piece(60'000, '\n');  // each takes two bytes of the terminal's room
+  Say(piece);
+  for (int step = 0; step < 100; ++step) {  // by far more than fits
+    pump.Step();
+  }
+  EXPECT_FALSE(pump.done());
+  ASSERT_TRUE(pump.wait().has_value());
+  EXPECT_EQ(fcntl(terminal.slave.get(), F_GETFL) & O_NONBLOCK, 0) << "others share it";
+}
+
+// Another writer took the room between poll(2) and the write.
+TEST_F(OutputPumpTest, APipeThatAnotherWriterFilledDoesNotStopUs) {
+  OutputPump pump = Pump(destination_.write_end.get(), 1U << 20U);
+  Say("late");
+  pump.Step();
+  const UniqueFd other(
+      open(("/proc/self/fd/" + std::to_string(destination_.write_end.get())).c_str(),
+           O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  const std::string filling(1U << 20U, 'x');
+  ASSERT_GT(write(other.get(), filling.data(), filling.size()), 0);
+  pump.Step();
+  EXPECT_FALSE(pump.done());
+  EXPECT_TRUE(pump.refused());
+  EXPECT_EQ(pump.wait()->fd, -1) << "it would be called ready again and again";
+  EXPECT_EQ(fcntl(destination_.write_end.get(), F_GETFL) & O_NONBLOCK, 0) << "others share it";
+}
+
+TEST_F(OutputPumpTest, ASocketThatNobodyReadsDoesNotStopUs) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  OutputPump pump = Pump(ours.get(), 16U << 20U);
+  for (int round = 0; round < 100; ++round) {
+    const std::string piece(60'000, 'x');
+    if (!pump.refused()) {
+      Say(piece);
+    }
+    for (int step = 0; step < 20; ++step) {
+      pump.Step();
+    }
+  }
+  EXPECT_TRUE(pump.refused());
+  EXPECT_EQ(fcntl(ours.get(), F_GETFL) & O_NONBLOCK, 0) << "others share it";
+}
+
 // Steps an input pump until it has no more to do at once.
 void Drive(InputPump& pump) {
   for (;;) {
@@ -227,6 +293,31 @@ TEST(InputPump, ATargetThatReadsSlowlyDoesNotStopUs) {
   EXPECT_TRUE(pump.wait().has_value());
   pump.Stop();
   EXPECT_FALSE(pump.wait().has_value());
+}
+
+// Another process that shares our input took the bytes between poll(2) and the read.
+TEST(InputPump, InputThatAnotherReaderTookDoesNotStopUs) {
+  Pipe ours = *MakePipe();
+  Pipe theirs = *MakePipe();
+  InputPump pump(ours.read_end.get(), std::move(theirs.write_end));
+  pump.Step();
+  EXPECT_TRUE(pump.wait().has_value());
+  EXPECT_EQ(fcntl(ours.read_end.get(), F_GETFL) & O_NONBLOCK, 0) << "others share it";
+  ASSERT_TRUE(WriteAll(ours.write_end.get(), AsBytes("mine")).has_value());
+  Drive(pump);
+  pump.Stop();
+  EXPECT_EQ(ReadAll(theirs.read_end.get(), 100), std::string("mine"));
+}
+
+TEST(InputPump, ASocketThatAnotherReaderEmptiedDoesNotStopUs) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const UniqueFd ours(ends[0]);
+  const UniqueFd other(ends[1]);
+  Pipe theirs = *MakePipe();
+  InputPump pump(ours.get(), std::move(theirs.write_end));
+  pump.Step();
+  EXPECT_TRUE(pump.wait().has_value());
 }
 
 }  // namespace
