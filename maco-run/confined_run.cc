@@ -14,10 +14,12 @@
 #include "libcommon/os/mountinfo.h"
 #include "libcommon/state/run_event.h"
 #include "maco-run/record/judge.h"
+#include "maco-run/record/left_behind.h"
 #include "maco-run/record/observations.h"
 #include "maco-run/record/outcome.h"
 #include "maco-run/result_file.h"
 #include "maco-run/spec/compose.h"
+#include "maco-run/spec/repositories.h"
 
 namespace maco::run {
 namespace {
@@ -48,12 +50,6 @@ std::uint64_t DiskTaken(const TargetEnd& end, DiskUse& disk) {
   return taken ? *taken : disk.Estimate();
 }
 
-// Whether a path in a writable root is kept read-only.
-bool IsProtected(const RunSpec& spec, const std::string& path) {
-  return std::ranges::any_of(spec.read_only_inside,
-                             [&](const auto& other) { return PathIsWithin(path, other.path); });
-}
-
 // The command for people who must find out what an uncertain run did; cut if it is long.
 Json BoundedCommand(const Json& requested) {
   constexpr std::size_t kMaxBytes = 8192;
@@ -78,21 +74,6 @@ Result<std::string> CanonicalDigest(const Json& value) {
 }
 
 }  // namespace
-
-Result<RootScan> ScanRoots(const RunSpec& spec) {
-  RootScan scan;
-  WritableFindings findings;
-  for (const auto& root : spec.roots) {
-    if (root.scan) {
-      MACO_TRY(ScanTree(root.directory, root.path, {.entries = spec.limits.scan_entries},
-                        scan.counts, root.writable ? &findings : nullptr));
-    }
-  }
-  MACO_TRY(findings.ledger.Check());
-  scan.git_entries = std::move(findings.git_entries);
-  std::ranges::sort(scan.git_entries);
-  return scan;
-}
 
 ConfinedRun::ConfinedRun(const Options& options, const TestHooks& hooks, SignalSource& signals,
                          StateRoot state, RunSpec spec, RunStore store)
@@ -193,15 +174,10 @@ Result<Cgroup> ConfinedRun::Verify(UnitRun& unit, const AtGate& gate) {
   MACO_ASSIGN(Observe("cgroup"), ObserveCgroup(cgroup, spec_.limits));
   timings_.Mark("observed");
   // Last, so that nothing lies between it and the release but the journal.
-  RootScan scan;
-  MACO_ASSIGN(scan, ScanRoots(spec_));
-  for (const auto& path : scan.git_entries) {
-    if (!IsProtected(spec_, path)) {
-      return Fail(Code::kRefused, "'" + path + "' appeared while the run was set up", "try again");
-    }
-  }
+  MACO_ASSIGN(scan_, ScanRoots(spec_));
+  MACO_TRY(CheckRepositories(scan_, spec_));
   Observe("scan")["before_release"] = "clean";
-  evidence_["measurements"]["scan"] = Counts(scan.counts);
+  evidence_["measurements"]["scan"] = Counts(scan_.seen);
   timings_.Mark("scanned_again");
   const auto reasons = Judge(evidence_, Stage::kGate);
   if (!reasons.empty() && !hooks_.release_refused) {
@@ -222,6 +198,23 @@ Result<void> ConfinedRun::Release(UnitRun& unit) {
   Observe("release") = {{"started_record", sequence}};
   timings_.Mark("journal_started");
   return unit.Release();
+}
+
+// Only what could be written can hold something new.
+void ConfinedRun::ObserveLeft() {
+  const bool writable =
+      std::ranges::any_of(spec_.roots, [](const auto& root) { return root.writable && root.scan; });
+  if (!writable) {
+    return;
+  }
+  const auto after = ScanRoots(spec_);
+  const Result<LeftBehind> left =
+      after ? Result<LeftBehind>(CompareScans(scan_, *after)) : Fail(after.error());
+  evidence_["measurements"]["new_repositories"] = DescribeNewRepositories(left);
+  Observe("end")["new_state_roots"] = CountNewStateRoots(left);
+  if (auto note = NewRepositoriesNote(left)) {
+    notes_.push_back(*std::move(note));
+  }
 }
 
 void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end) {
@@ -266,6 +259,7 @@ void ConfinedRun::ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEn
       notes_.emplace_back("output was not read for 10 s; the rest of it is in the log only");
     }
   }
+  ObserveLeft();
   measured["processes_left_behind"] = end.leftovers;
   measured["administrative_changes"] =
       ChangedFiles(administrative_, DigestAdministrativeFiles(spec_.common_dir));

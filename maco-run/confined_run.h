@@ -7,10 +7,10 @@
 #include "libcommon/auth/json.h"
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
-#include "libcommon/os/tree_scan.h"
 #include "maco-run/options.h"
 #include "maco-run/record/administrative.h"
 #include "maco-run/record/run_store.h"
+#include "maco-run/spec/root_scan.h"
 #include "maco-run/spec/run_spec.h"
 #include "maco-run/supervise/signals.h"
 #include "maco-run/supervise/unit_run.h"
@@ -18,15 +18,6 @@
 #include "maco-run/timings.h"
 
 namespace maco::run {
-
-struct RootScan {
-  ScanCounts counts;
-  std::vector<std::string> git_entries;  // in writable roots
-};
-
-// One pass over all roots of the run (RUN-06). Errors: those of ScanTree, kRefused (a hard link out
-// of the writable roots).
-Result<RootScan> ScanRoots(const RunSpec& spec);
 
 class ConfinedRun {
  public:
@@ -45,6 +36,7 @@ class ConfinedRun {
   Result<Cgroup> Verify(UnitRun& unit, const AtGate& gate);
   Result<void> Release(UnitRun& unit);
   int Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
+  void ObserveLeft();
   void ObserveEnd(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& end);
   Result<std::string> Record(Json event);
   void BindWorktree(Json& event);
@@ -60,6 +52,7 @@ class ConfinedRun {
   RunStore store_;
   Json evidence_;
   AdministrativeFiles administrative_;  // just before release
+  RootScan scan_;                       // just before release
   Timings timings_;
   std::vector<std::string> notes_;  // for stderr, when all is on record: it may make us wait
 };

@@ -3,11 +3,17 @@
 #include "maco-run/result_file.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/text.h"
 #include "libcommon/os/atomic_file.h"
 #include "libcommon/os/bounded_read.h"
+#include "libcommon/os/mountinfo.h"
 
 namespace maco::run {
 namespace {
@@ -23,6 +29,11 @@ Result<ResultPlace> FindResultPlace(const std::string& path) {
   if (place.name.empty() || place.name == "." || place.name == "..") {
     return Fail(Code::kInvalid, "--result '" + path + "' names no file");
   }
+  if (place.name.size() > NAME_MAX) {
+    return Fail(Code::kInvalid,
+                "the name of --result is longer than " + std::to_string(NAME_MAX) + " bytes",
+                "choose a shorter one");
+  }
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   MACO_ASSIGN(place.directory, Directory::OpenPath(directory));
   if (place.directory.Stat(place.name)) {
@@ -30,6 +41,25 @@ Result<ResultPlace> FindResultPlace(const std::string& path) {
                 "remove it, or name another file");
   }
   return place;
+}
+
+Result<void> CheckResultPlace(const ResultPlace& place, const RunSpec& spec) {
+  std::array<char, PATH_MAX> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(place.directory.fd());
+  const ssize_t length = readlink(link.c_str(), path.data(), path.size());
+  if (length < 0) {
+    return FailOs(errno, "find the path of the directory of --result");
+  }
+  const std::string directory(path.data(), static_cast<std::size_t>(length));
+  for (const auto& root : spec.roots) {
+    if (root.writable && PathIsWithin(directory, root.path)) {
+      return Fail(Code::kRefused,
+                  "--result lies in writable root '" + root.path +
+                      "', where the run could put something else in its place",
+                  "name a file in another directory");
+    }
+  }
+  return {};
 }
 
 Result<void> RestoreResult(const StateRoot& state, const std::string& run_id,

@@ -14,6 +14,9 @@ namespace maco::run {
 // The path must be new, in a directory that exists. Errors: kExists, kNotFound, kInvalid.
 Result<ResultPlace> FindResultPlace(const std::string& path);
 
+// Before the run: it must not be able to write there. Errors: kRefused, kIo.
+Result<void> CheckResultPlace(const ResultPlace& place, const RunSpec& spec);
+
 // Puts the kept result of a run that is over where the caller wants it; the same bytes may be there
 // already. Errors: kExists (others are), kCorrupt (it is not what `evidence` says), kNotFound, kIo.
 Result<void> RestoreResult(const StateRoot& state, const std::string& run_id,

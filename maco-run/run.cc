@@ -3,10 +3,12 @@
 #include "maco-run/run.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
 
 #include "libcommon/auth/state_root.h"
@@ -18,6 +20,9 @@
 #include "maco-run/record/run_store.h"
 #include "maco-run/result_file.h"
 #include "maco-run/spec/environment.h"
+#include "maco-run/spec/git_settings.h"
+#include "maco-run/spec/mask.h"
+#include "maco-run/spec/repositories.h"
 #include "maco-run/step.h"
 #include "maco-run/supervise/signals.h"
 #include "maco-run/surroundings.h"
@@ -25,48 +30,25 @@
 namespace maco::run {
 namespace {
 
-Result<Limits> LimitsOf(const Options& options) {
-  std::vector<ConfigValue> settings;
-  MACO_ASSIGN(settings, ReadConfig("maco.run."));
+Result<Limits> LimitsOf(const Options& options, const std::vector<ConfigValue>& settings) {
+  std::vector<ConfigValue> own;
+  std::ranges::copy_if(settings, std::back_inserter(own),
+                       [](const ConfigValue& value) { return value.key.starts_with("maco.run."); });
   ChosenLimits chosen;
-  MACO_ASSIGN(chosen, ChooseLimits(settings, options.limit_flags));
+  MACO_ASSIGN(chosen, ChooseLimits(own, options.limit_flags));
   for (const auto& note : chosen.notes) {
     Note("maco-run", note);
   }
   return chosen.limits;
 }
 
-// ADM-01: whatever is a repository in a writable root keeps its administrative files.
-Result<void> ProtectGitEntries(const std::vector<std::string>& paths, RunSpec& spec) {
-  for (const auto& path : paths) {
-    const bool known = std::ranges::any_of(spec.read_only_inside,
-                                           [&](const auto& other) { return other.path == path; });
-    if (known) {
-      continue;
-    }
-    FileIdentity identity;
-    MACO_ASSIGN(identity, IdentityOfPath(path));
-    spec.read_only_inside.push_back({path, identity});
+// JRN-10: the keys of repositories around the roots are no run's business either.
+Result<void> HideStateAround(RunSpec& spec, const Surroundings& surroundings) {
+  std::vector<std::string> places{surroundings.git_dir, surroundings.common_dir};
+  for (const auto& root : spec.roots) {
+    places.push_back(root.path);
   }
-  return {};
-}
-
-// A mount holds a directory in its place, but not the directories above it: moved away, they would
-// make room for another repository. So each of them up to the root becomes a mount as well.
-Result<void> HoldDirectoriesAbove(const std::string& path, RunSpec& spec) {
-  for (std::string above = path.substr(0, path.rfind('/')); !above.empty();
-       above = above.substr(0, above.rfind('/'))) {
-    const bool is_root = std::ranges::any_of(
-        spec.roots, [&](const auto& root) { return root.writable && root.path == above; });
-    if (is_root) {
-      return {};
-    }
-    FileIdentity identity;
-    MACO_ASSIGN(identity, IdentityOfPath(above));
-    spec.binds.push_back({above, above, false, false});
-    spec.roots.push_back({above, true, Directory(), identity, false});
-  }
-  return {};
+  return HideStateRoots(spec, EnclosingStateRoots(places));
 }
 
 // The trees whose state a step is bound to; where its result is saved does not count.
@@ -86,10 +68,21 @@ WorktreePlace BoundWorktree(const RunSpec& spec, const Surroundings& surrounding
   return place;
 }
 
+// Descriptors that a run has on their way in sockets are counted for the user, and sending is
+// refused to those who have as many as their own limit.
+void RaiseOpenFiles() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
 }  // namespace
 
 Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   Timings timings;
+  RaiseOpenFiles();
   if (options.evidence_fd >= 0 && fcntl(options.evidence_fd, F_GETFD) < 0) {
     return Fail(Code::kInvalid,
                 "--evidence-fd " + std::to_string(options.evidence_fd) + " is not open");
@@ -123,9 +116,14 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
     MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
   }
   Request request = options.request;
-  MACO_ASSIGN(request.limits, LimitsOf(options));
+  std::vector<ConfigValue> settings;
+  MACO_ASSIGN(settings, ReadAllConfig());
+  MACO_ASSIGN(request.limits, LimitsOf(options, settings));
   RunSpec spec;
   MACO_ASSIGN(spec, ResolveRun(request, surroundings));
+  if (result_place.directory.valid()) {
+    MACO_TRY(CheckResultPlace(result_place, spec));
+  }
   std::optional<Step> step;
   if (is_step) {
     spec.bound_worktree = BoundWorktree(spec, surroundings, options);
@@ -141,17 +139,18 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
     step.emplace(*std::move(opened));
     if (options.request.with_result) {
       MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
+      MACO_TRY(CheckResultPlace(result_place, spec));
     }
   }
+  MACO_TRY(HideStateAround(spec, surroundings));
   spec.result_place = std::move(result_place);
   spec.common_dir = std::move(common_dir);
   timings.Mark("resolved");
   RootScan scan;
   MACO_ASSIGN(scan, ScanRoots(spec));
-  MACO_TRY(ProtectGitEntries(scan.git_entries, spec));
-  for (const auto& inside : spec.read_only_inside) {
-    MACO_TRY(HoldDirectoriesAbove(inside.path, spec));
-  }
+  MACO_TRY(ProtectRepositories(scan, spec));
+  MACO_TRY(ProtectGitSettings(settings, surroundings, spec));
+  MACO_TRY(HoldDirectoriesAbove(spec));
   timings.Mark("scanned");
   MACO_TRY(CheckNames(spec));
   auto store = RunStore::Create(*state, spec.id);

@@ -11,6 +11,7 @@
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/git/repository.h"
+#include "maco-run/spec/path_walk.h"
 
 namespace maco::run {
 namespace {
@@ -38,6 +39,17 @@ Result<std::string> GuardianPath() {
   return self;
 }
 
+// What the caller's environment names is the caller's word. With GIT_DIR alone that is the current
+// directory.
+bool NamedByCaller(const std::string& worktree, const std::string& current) {
+  const char* named = std::getenv("GIT_WORK_TREE");
+  if (named != nullptr && *named != '\0') {
+    return true;
+  }
+  return std::getenv("GIT_DIR") != nullptr && !worktree.empty() &&
+         Canonical(worktree) == Canonical(current);
+}
+
 }  // namespace
 
 Result<Surroundings> FindSurroundings() {
@@ -51,6 +63,7 @@ Result<Surroundings> FindSurroundings() {
   out.git_dir = std::move(repository.git_dir);
   out.common_dir = std::move(repository.common_dir);
   out.worktree = std::move(repository.worktree);
+  out.worktree_named = NamedByCaller(out.worktree, out.current_directory);
   out.state_root = out.common_dir + "/" + kStateRootName;
   return out;
 }

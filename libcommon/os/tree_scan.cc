@@ -1,4 +1,4 @@
-// Depth-first scan with getdents64(2); pending directories are kept in one packed stack.
+// Depth-first scan with getdents64(2); names of pending directories are kept in one packed stack.
 // Contract: libcommon/os/tree_scan.h.
 #include "libcommon/os/tree_scan.h"
 
@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -23,6 +24,8 @@
 namespace maco {
 namespace {
 
+constexpr std::string_view kStateRoot = "maco";  // kStateRootName of libcommon/auth/state_root.h
+constexpr unsigned kGitShape = 7;
 constexpr std::size_t kBufferBytes = 64UL << 10U;
 
 // As the kernel writes it, see getdents64(2).
@@ -53,16 +56,20 @@ unsigned ModeOfType(unsigned type) { return DTTOIF(type); }
 class Scanner {
  public:
   Scanner(const Directory& root, const std::string& name, const ScanLimits& limits,
-          ScanCounts& counts, WritableFindings* findings)
-      : root_(root), name_(name), limits_(limits), counts_(counts), findings_(findings) {}
+          ScanFindings& seen, WritableFindings* findings)
+      : root_(root), name_(name), limits_(limits), seen_(seen), findings_(findings) {}
 
   Result<void> Run() {
     MACO_ASSIGN(origin_, root_.Identity());
     MACO_TRY(RefuseMountsBelow());
     buffer_ = std::make_unique<std::array<char, kBufferBytes>>();
-    pending_.push_back('\0');  // the root itself: an empty relative path
-    while (!pending_.empty()) {
-      MACO_TRY(Visit(Pop()));
+    MACO_TRY(Enter(""));
+    while (!levels_.empty()) {
+      if (names_.size() == levels_.back().names) {
+        levels_.pop_back();
+      } else {
+        MACO_TRY(Enter(Pop()));
+      }
     }
     return {};
   }
@@ -96,11 +103,27 @@ class Scanner {
                 "unmount it, or run in a directory without it");
   }
 
+  // A directory on the way to the one that is read, and where the names of its own directories that
+  // are yet to be visited begin.
+  struct Level {
+    std::size_t path = 0;   // length of its relative path
+    std::size_t names = 0;  // offset in names_
+  };
+
+  Result<void> Enter(std::string relative) {
+    levels_.push_back({relative.size(), names_.size()});
+    path_ = std::move(relative);
+    return Visit(path_);
+  }
+
+  // The path of the next directory of the innermost level.
   std::string Pop() {
-    pending_.pop_back();
-    const std::size_t start = pending_.rfind('\0') + 1;  // npos + 1 is 0
-    std::string relative = pending_.substr(start);
-    pending_.resize(start);
+    const Level& level = levels_.back();
+    names_.pop_back();
+    const std::size_t start = std::max(names_.rfind('\0') + 1, level.names);  // npos + 1 is 0
+    std::string relative =
+        Join(path_.substr(0, level.path), std::string_view(names_).substr(start));
+    names_.resize(start);
     return relative;
   }
 
@@ -118,13 +141,14 @@ class Scanner {
     if (identity.device != origin_.device || identity.mount_id != origin_.mount_id) {
       return OnAnotherMount(Full(relative));
     }
+    shape_ = 0;
     for (;;) {
       const long n = syscall(SYS_getdents64, directory->fd(), buffer_->data(), buffer_->size());
       if (n < 0) {
         return FailOs(errno, "read directory", Full(relative));
       }
       if (n == 0) {
-        return {};
+        return Leave(*directory, relative);
       }
       MACO_TRY(Entries(*directory, relative, static_cast<std::size_t>(n)));
     }
@@ -138,7 +162,41 @@ class Scanner {
       return OnAnotherMount(Full(relative));
     }
     error.message = "cannot scan '" + Full(relative) + "': " + error.message;
+    if (error.code == Code::kPermission) {
+      error.remedy = "make it readable (chmod u+rx), or run in a directory without it";
+    } else if (error.os_errno == ENAMETOOLONG) {
+      error.remedy = "remove the tree (rm -r), or run in a directory without it";
+    }
     return Fail(std::move(error));
+  }
+
+  // What a directory is can be told by what was in it.
+  Result<void> Leave(const Directory& directory, const std::string& relative) {
+    if (findings_ != nullptr && shape_ == kGitShape && !InGit(relative)) {
+      MACO_TRY(
+          Collect(Full(relative), limits_.git_entries, "repositories", findings_->git_directories));
+    }
+    const std::string_view path = relative.empty() ? name_ : relative;
+    if (path.substr(path.rfind('/') + 1) != kStateRoot) {  // npos + 1 is 0
+      return {};
+    }
+    const auto key = directory.Stat("key");
+    if (!key || !S_ISREG(key->mode)) {
+      return {};
+    }
+    return Collect(Full(relative), limits_.state_roots, "state roots of git maco",
+                   seen_.state_roots);
+  }
+
+  Result<void> Collect(std::string path, std::size_t limit, const char* what,
+                       std::vector<std::string>& out) const {
+    if (out.size() == limit) {
+      return Fail(Code::kLimit,
+                  "'" + name_ + "' holds more than " + std::to_string(limit) + " " + what,
+                  "run in a smaller directory");
+    }
+    out.push_back(std::move(path));
+    return {};
   }
 
   Result<void> Entries(const Directory& directory, const std::string& relative, std::size_t size) {
@@ -149,7 +207,7 @@ class Scanner {
       if (entry_name == "." || entry_name == "..") {
         continue;
       }
-      if (++counts_.entries > limits_.entries) {
+      if (++seen_.entries > limits_.entries) {
         return Fail(
             Code::kLimit,
             "'" + name_ + "' holds more than " + std::to_string(limits_.entries) + " entries",
@@ -172,26 +230,24 @@ class Scanner {
       identity = *seen;
       mode = identity.mode;
     }
-    if (findings_ != nullptr && entry_name == ".git") {
+    if (entry_name == ".git") {
       MACO_TRY(MeetGit(Full(Join(relative, entry_name)), mode));
     }
+    shape_ |= Shape(entry_name, mode);
     if (S_ISDIR(mode)) {
-      ++counts_.directories;
-      if (!relative.empty()) {
-        pending_.append(relative).push_back('/');
-      }
-      pending_.append(entry_name).push_back('\0');
+      ++seen_.directories;
+      names_.append(entry_name).push_back('\0');
       return {};
     }
     if (S_ISREG(mode)) {
-      ++counts_.files;
+      ++seen_.files;
       if (findings_ != nullptr && identity.links > 1 && !InGit(relative)) {
         findings_->ledger.Meet(identity, Full(Join(relative, entry_name)));
       }
       return {};
     }
     if (S_ISLNK(mode)) {
-      ++counts_.links;
+      ++seen_.links;
       return {};
     }
     return Special(Join(relative, entry_name), mode);
@@ -207,18 +263,30 @@ class Scanner {
     return false;
   }
 
-  Result<void> MeetGit(std::string path, unsigned mode) {
+  // What git looks for, see is_git_directory() in its setup.c; it follows links.
+  static unsigned Shape(std::string_view entry_name, unsigned mode) {
+    if (entry_name == "HEAD" && (S_ISREG(mode) || S_ISLNK(mode))) {
+      return 1;
+    }
+    if (!S_ISDIR(mode) && !S_ISLNK(mode)) {
+      return 0;
+    }
+    return entry_name == "objects" ? 2 : entry_name == "refs" ? 4 : 0;
+  }
+
+  Result<void> MeetGit(const std::string& path, unsigned mode) {
+    if (S_ISREG(mode)) {
+      MACO_TRY(Collect(path, limits_.git_entries, "nested repositories", seen_.git_files));
+    }
+    if (findings_ == nullptr) {
+      return {};
+    }
     if (S_ISLNK(mode)) {
       return Fail(
           Code::kRefused, "'" + path + "' is a symbolic link, so it cannot be protected",
           "replace it with a file that says 'gitdir: PATH', see git init --separate-git-dir");
     }
-    if (findings_->git_entries.size() == limits_.git_entries) {
-      return Fail(Code::kLimit, "'" + name_ + "' holds more than " +
-                                    std::to_string(limits_.git_entries) + " nested repositories");
-    }
-    findings_->git_entries.push_back(std::move(path));
-    return {};
+    return Collect(path, limits_.git_entries, "nested repositories", findings_->git_entries);
   }
 
   static std::string Join(const std::string& relative, std::string_view entry_name) {
@@ -237,50 +305,21 @@ class Scanner {
   const Directory& root_;
   const std::string& name_;
   const ScanLimits& limits_;
-  ScanCounts& counts_;
+  ScanFindings& seen_;
   WritableFindings* findings_;
   FileIdentity origin_;
-  std::string pending_;  // relative paths, each ended by a zero byte, last in first out
+  std::vector<Level> levels_;  // from the root to the directory that was read last
+  std::string path_;           // relative, of the latter
+  std::string names_;          // each ended by a zero byte, last in first out
+  unsigned shape_ = 0;         // of the directory that is being read
   std::unique_ptr<std::array<char, kBufferBytes>> buffer_;
 };
 
 }  // namespace
 
-void LinkLedger::Meet(const FileIdentity& identity, const std::string& path) {
-  const auto [place, added] = missing_.try_emplace({identity.device, identity.inode});
-  Entry& entry = place->second;
-  entry.links = identity.links;
-  if (++entry.met >= entry.links) {
-    missing_.erase(place);
-    return;
-  }
-  if (added) {
-    const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
-    const std::string directory = path.substr(0, name);
-    // The entries of a directory come one after the other.
-    if (directories_.empty() || directories_.back() != directory) {
-      directories_.push_back(directory);
-    }
-    entry.directory = directories_.size() - 1;
-    entry.name = path.substr(name);
-  }
-}
-
-Result<void> LinkLedger::Check() const {
-  if (missing_.empty()) {
-    return {};
-  }
-  const Entry& entry = missing_.begin()->second;
-  return Fail(Code::kRefused,
-              "'" + directories_[entry.directory] + entry.name +
-                  "' is writable and has another name outside (hard link)",
-              "copy the file onto itself, so that it has one name: cp -p FILE FILE.new && mv "
-              "FILE.new FILE");
-}
-
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
-                      ScanCounts& counts, WritableFindings* findings) {
-  return Scanner(root, name, limits, counts, findings).Run();
+                      ScanFindings& seen, WritableFindings* findings) {
+  return Scanner(root, name, limits, seen, findings).Run();
 }
 
 }  // namespace maco

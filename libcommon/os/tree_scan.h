@@ -44,7 +44,16 @@ class LinkLedger {
 
 struct ScanLimits {
   std::uint64_t entries = kDefaultScanEntries;
-  std::size_t git_entries = 1024;
+  std::size_t git_entries = 1024;  // also of git directories and of git files
+  std::size_t state_roots = 64;
+};
+
+// What a pass over all roots has seen. The paths begin with the names of their roots.
+struct ScanFindings : ScanCounts {
+  // Directories named "maco" that hold a regular file "key", also below ".git": state roots.
+  std::vector<std::string> state_roots;
+  // Regular files named ".git": each may lead to a git directory that lies elsewhere.
+  std::vector<std::string> git_files;
 };
 
 // What a pass over writable roots collects.
@@ -52,15 +61,18 @@ struct WritableFindings {
   LinkLedger ledger;  // of files outside ".git", which stays read-only
   // Every entry named ".git": the root's own, and those of nested repositories and submodules.
   std::vector<std::string> git_entries;
+  // Directories that git would take for a git directory, whatever their name: HEAD, objects, refs.
+  // Those inside a ".git" are left out.
+  std::vector<std::string> git_directories;
 };
 
 // Scans what lies below `root`, whose path `name` is only for messages. For a writable root,
 // `findings` is not null: regular files with more than one link and entries named ".git" are
 // entered into it; a ".git" that is a symbolic link is refused, since it cannot be protected. Adds
-// to `counts`, which also carries the entries of earlier roots of the same pass. Errors: kRefused
-// (a path that must not be there), kLimit (more entries than allowed), kPermission (a directory
-// that cannot be read), kIo.
+// to `seen`, which also carries what was seen of earlier roots of the same pass. Memory is bounded
+// by the bytes of the names on the way to one entry. Errors: kRefused (a path that must not be
+// there), kLimit (more entries than allowed), kPermission (a directory that cannot be read), kIo.
 Result<void> ScanTree(const Directory& root, const std::string& name, const ScanLimits& limits,
-                      ScanCounts& counts, WritableFindings* findings);
+                      ScanFindings& seen, WritableFindings* findings);
 
 }  // namespace maco

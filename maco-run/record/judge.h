@@ -12,6 +12,9 @@ namespace maco::run {
 // The schema of the evidence document, and the domain of its signature.
 inline constexpr char kEvidenceDomain[] = "maco.evidence/1";
 
+// observations.end.new_state_roots, when the trees could not be scanned after the run.
+inline constexpr char kNotLookedAt[] = "not looked at";
+
 enum class Stage {
   kGate,  // only what can be known before the target starts
   kEnd,   // everything

@@ -8,30 +8,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
 
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/text.h"
-#include "libcommon/os/bounded_read.h"
 #include "libcommon/os/mountinfo.h"
 #include "maco-run/policy/seccomp_policy.h"
 #include "maco-run/spec/environment.h"
+#include "maco-run/spec/git_link.h"
+#include "maco-run/spec/mask.h"
+#include "maco-run/spec/path_walk.h"
 
 namespace maco::run {
 namespace {
 
 constexpr std::uint64_t kCoverBytes = 4ULL << 20U;  // of a read-only cover: mount points only
-
-struct FreeText {
-  void operator()(char* text) const { free(text); }
-};
-
-// The path without links, or empty when it does not exist.
-std::string Canonical(const std::string& path) {
-  const std::unique_ptr<char, FreeText> real(realpath(path.c_str(), nullptr));
-  return real ? std::string(real.get()) : std::string();
-}
 
 class Resolver {
  public:
@@ -98,11 +88,6 @@ class Resolver {
     for (const char* path : {"/tmp", "/var/tmp", "/dev/shm"}) {
       cover(path, spec_.limits.temporary_bytes, true, 01777);
     }
-  }
-
-  bool Covered(const std::string& path) const {
-    return std::ranges::any_of(spec_.private_directories,
-                               [&](const auto& cover) { return PathIsWithin(path, cover.path); });
   }
 
   Result<Root> OpenRoot(const std::string& given, bool writable) const {
@@ -193,6 +178,13 @@ class Resolver {
     if (workspace.empty()) {
       return Fail(Code::kInvalid, "this repository has no worktree", "use --workspace DIR");
     }
+    // core.worktree may come with the repository: it is not the caller's word (RUN-06).
+    if (request_.workspace.empty() && !where_.worktree_named &&
+        !LeadsTo(where_.worktree, where_.git_dir)) {
+      return Fail(Code::kRefused,
+                  "worktree '" + workspace + "' was chosen by the repository's own configuration",
+                  "name it with --workspace, if it is meant");
+    }
     Root main;
     MACO_ASSIGN(main, OpenRoot(workspace, false));
     std::vector<Root> writable;
@@ -224,7 +216,7 @@ class Resolver {
     if (real.empty()) {
       return FailOs(errno, "find program", program);
     }
-    if (Covered(real)) {
+    if (IsCovered(spec_, real)) {
       spec_.read_only_binds.push_back({real, real, false, false});
     }
     spec_.command.front() = real;
@@ -277,77 +269,24 @@ class Resolver {
     return {};
   }
 
-  // Each existing path becomes a check at the gate; those that no private directory covers are
-  // made inaccessible.
-  Result<void> AddMask(const std::string& path) {
-    const std::string real = Canonical(path);
-    if (real.empty()) {
-      return {};
-    }
-    auto identity = IdentityOfPath(real);
-    if (!identity) {
-      return {};  // not ours to see either
-    }
-    for (const auto& root : spec_.roots) {
-      if (PathIsWithin(root.path, real) && (root.path == real || !Covered(real))) {
-        return Fail(
-            Code::kRefused,
-            "root '" + root.path + "' lies in '" + real + "', which is hidden from every run",
-            "name another directory");
-      }
-    }
-    const bool in_root = std::ranges::any_of(
-        spec_.roots, [&](const auto& root) { return PathIsWithin(real, root.path); });
-    spec_.masks.push_back({real, *identity, Covered(real) && !in_root});
-    return {};
-  }
-
   Result<void> AddMasks() {
     const std::string runtime = "/run/user/" + std::to_string(geteuid());
     for (const char* name : {"/bus", "/systemd", "/gnupg", "/keyring", "/docker.sock", "/podman",
                              "/containerd", "/wayland-0", "/pipewire-0", "/pulse", "/libvirt"}) {
-      MACO_TRY(AddMask(runtime + name));
+      MACO_TRY(HidePath(spec_, runtime + name));
     }
     for (const char* path :
          {"/run/dbus", "/run/systemd", "/run/docker.sock", "/run/podman", "/run/containerd",
           "/run/crio", "/run/libvirt", "/run/credentials", "/run/secrets", "/run/keys",
           "/run/snapd.socket", "/run/cups", "/run/avahi-daemon", "/run/nscd", "/run/postgresql",
           "/run/mysqld", "/nix/var/nix/daemon-socket", "/var/lib/snapd/secrets"}) {
-      MACO_TRY(AddMask(path));
+      MACO_TRY(HidePath(spec_, path));
     }
     for (const char* name : {"/.ssh", "/.gnupg", "/.config", "/.netrc", "/.git-credentials",
                              "/.aws", "/.docker", "/.kube", "/.codex", "/.npmrc"}) {
-      MACO_TRY(AddMask(where_.home + name));
+      MACO_TRY(HidePath(spec_, where_.home + name));
     }
-    for (const auto& alias : StateRootAliases()) {
-      MACO_TRY(AddMask(alias));
-    }
-    return {};
-  }
-
-  // The state root, and every other path at which a second mount shows it (JRN-10).
-  std::vector<std::string> StateRootAliases() const {
-    const std::string state = Canonical(where_.state_root);
-    std::vector<std::string> out{state};
-    const auto text = ReadPath("/proc/self/mountinfo", kMaxMountinfoBytes);
-    const auto table = text ? MountTable::Parse(*text) : Fail(Code::kIo, "");
-    const Mount* home = table ? table->Covering(state) : nullptr;
-    if (home == nullptr) {
-      return out;
-    }
-    const std::string below = state.substr(home->point == "/" ? 0 : home->point.size());
-    const std::string inside = (home->root == "/" ? "" : home->root) + below;
-    for (const auto& mount : table->mounts()) {
-      if (mount.device != home->device || !PathIsWithin(inside, mount.root)) {
-        continue;
-      }
-      const std::string rest = inside.substr(mount.root == "/" ? 0 : mount.root.size());
-      const std::string alias = (mount.point == "/" ? "" : mount.point) + rest;
-      if (alias != state) {
-        out.push_back(alias);
-      }
-    }
-    return out;
+    return HideStateRoots(spec_, {where_.state_root});
   }
 
   const Request& request_;

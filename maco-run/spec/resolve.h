@@ -23,7 +23,8 @@ struct Request {
 // The repository, as found by git; paths absolute.
 struct Surroundings {
   std::string current_directory;
-  std::string worktree;  // empty in a bare repository
+  std::string worktree;         // empty in a bare repository
+  bool worktree_named = false;  // by the caller (GIT_DIR, GIT_WORK_TREE), not by the repository
   std::string git_dir;
   std::string common_dir;
   std::string state_root;  // <common_dir>/maco

@@ -13,11 +13,11 @@
 
 namespace {
 
-maco::Result<maco::ScanCounts> Scan(const char* path, bool writable) {
+maco::Result<maco::ScanFindings> Scan(const char* path, bool writable) {
   constexpr std::uint64_t kEntries = 10'000'000;
   maco::Directory root;
   MACO_ASSIGN(root, maco::Directory::OpenPath(path));
-  maco::ScanCounts counts;
+  maco::ScanFindings counts;
   maco::WritableFindings findings;
   MACO_TRY(
       maco::ScanTree(root, path, {.entries = kEntries}, counts, writable ? &findings : nullptr));

@@ -102,6 +102,71 @@ test_result_that_exists() {
     expect_refusal 'No such file'
 }
 
+# OUT-04: before anything runs, not when the work is done.
+test_result_that_could_not_be_saved() {
+    new_repo
+    mkdir -p out/deep
+    local place
+    for place in out/answer out/deep/answer "$PWD/out/answer" out/deep/../answer; do
+        run --profile offline-write --write out --result "$place" -- sh -c 'echo ran; echo x >"$MACO_RESULT"'
+        expect_refusal "--result lies in writable root '$PWD/out'"
+        [[ ! -e $place ]] || fail "it was saved"
+    done
+    run --result "$(printf 'r%.0s' $(seq 256))" -- echo ran
+    expect_refusal 'is longer than 255 bytes'
+    # The controls: beside the writable root, and a name that is just short enough.
+    run --profile offline-write --write out --result answer -- sh -c 'echo x >"$MACO_RESULT"'
+    expect_status 0
+    [[ $(cat answer) == x ]]
+    run --result "$(printf 'r%.0s' $(seq 255))" -- sh -c 'echo x >"$MACO_RESULT"'
+    expect_status 0
+}
+
+# RUN-06: core.worktree comes with the repository, and is not the caller's word.
+test_worktree_that_the_repository_chose() {
+    mkdir "$HOME/private"
+    echo secret >"$HOME/private/file"
+    new_repo
+    run -- cat file
+    expect_out content # the control
+    git config core.worktree "$HOME/private"
+    run -- cat file
+    expect_refusal "worktree '$HOME/private' was chosen by the repository's own configuration; name it with --workspace"
+    git config core.worktree ../../private
+    run -- cat file
+    expect_refusal "was chosen by the repository's own configuration"
+    run --workspace "$HOME/private" -- cat file
+    expect_status 0
+    expect_out secret
+    GIT_WORK_TREE=$HOME/private run -- cat file
+    expect_status 0
+    expect_out secret
+}
+
+# Git itself sets core.worktree in submodules, and leads to them by a file.
+test_submodules_and_linked_worktrees_choose_nothing() {
+    new_repo
+    git init -q ../library
+    git -C ../library -c user.name=a -c user.email=a@b.invalid commit -q --allow-empty -m one
+    git -c protocol.file.allow=always submodule --quiet add ../library sub
+    git commit -q -m sub
+    git worktree add -q ../lane
+    cd sub
+    [[ $(git config core.worktree) == ../../../sub ]] || fail "this git does not set it: nothing is tested"
+    git-maco init >/dev/null
+    run -- pwd
+    expect_status 0
+    expect_out "$PWD"
+    expect_publishable
+    cd ../../lane
+    run -- pwd
+    expect_status 0
+    expect_out "$PWD"
+    GIT_DIR=$HOME/repo/.git run -- pwd
+    expect_status 0
+    expect_out "$PWD"
+}
+
 test_state_root_of_wrong_mode() {
     new_repo
     chmod 755 .git/maco

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/unit/scratch_dir.h"
 
@@ -25,7 +26,7 @@ class Place {
       fs::create_directories(scratch_.Path(directory));
     }
     EXPECT_TRUE(scratch_.dir().OpenFile("guardian", O_WRONLY | O_CREAT, 0700).has_value());
-    EXPECT_TRUE(scratch_.dir().OpenFile("lane/.git", O_WRONLY | O_CREAT, 0600).has_value());
+    std::ofstream(scratch_.Path("lane/.git")) << "gitdir: ../work/.git/worktrees/lane\n";
     where.current_directory = Path("work");
     where.worktree = Path("work");
     where.git_dir = Path("work/.git");
@@ -96,6 +97,28 @@ TEST(Resolve, TheWorktreeIsReadOnlyByDefault) {
   EXPECT_NE(place.Resolved().id, spec.id);
 }
 
+// RUN-06: core.worktree comes with the repository, so it is not the caller's word.
+TEST(Resolve, AWorktreeThatOnlyTheRepositoryNamesIsRefused) {
+  Place place;
+  place.where.worktree = place.Path("other");
+  EXPECT_EQ(place.Refused().code, Code::kRefused);
+  EXPECT_NE(place.Refused().message.find("chosen by the repository"), std::string::npos);
+  EXPECT_NE(place.Refused().remedy.find("--workspace"), std::string::npos);
+  place.request.workspace = place.Path("other");
+  EXPECT_NE(FindRoot(place.Resolved(), place.Path("other")), nullptr);
+  place.request.workspace.clear();
+  place.where.worktree_named = true;
+  EXPECT_NE(FindRoot(place.Resolved(), place.Path("other")), nullptr);
+}
+
+TEST(Resolve, AWorktreeWhoseGitFileLeadsElsewhereIsRefused) {
+  Place place;
+  place.where.worktree = place.Path("lane");
+  EXPECT_EQ(place.Refused().code, Code::kRefused) << "it leads to the lane's own git directory";
+  place.where.git_dir = place.Path("work/.git/worktrees/lane");
+  EXPECT_NE(FindRoot(place.Resolved(), place.Path("lane")), nullptr);
+}
+
 TEST(Resolve, TheGitDirectoryIsARootThatIsNeverWritable) {
   Place place;
   place.Write({"."});
@@ -129,6 +152,7 @@ TEST(Resolve, ASeparateGitDirectoryIsReadOnlyToo) {
   Place place;
   fs::create_directories(place.Path("separate"));
   place.where.git_dir = place.Path("separate");
+  place.where.worktree_named = true;
   const RunSpec spec = place.Resolved();
   ASSERT_NE(FindRoot(spec, place.Path("separate")), nullptr);
   EXPECT_TRUE(Binds(spec.read_only_binds, place.Path("separate")));

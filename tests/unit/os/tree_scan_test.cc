@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -26,13 +27,13 @@ namespace fs = std::filesystem;
 void Touch(const std::string& path) { std::ofstream(path) << "x"; }
 
 // With findings: as a writable root.
-Result<void> Scan(const ScratchDir& scratch, ScanCounts& counts,
+Result<void> Scan(const ScratchDir& scratch, ScanFindings& counts,
                   WritableFindings* findings = nullptr, const ScanLimits& limits = {}) {
   return ScanTree(scratch.dir(), "/the/root", limits, counts, findings);
 }
 
 Result<void> Scan(const ScratchDir& scratch, WritableFindings* findings = nullptr) {
-  ScanCounts counts;
+  ScanFindings counts;
   return Scan(scratch, counts, findings);
 }
 
@@ -56,7 +57,7 @@ TEST(TreeScan, CountsAnOrdinaryTree) {
   fs::create_symlink("nowhere", scratch.Path("dangling"));
   fs::create_symlink("/", scratch.Path("a/b/out"));
   fs::create_symlink(".", scratch.Path("loop"));
-  ScanCounts counts;
+  ScanFindings counts;
   ASSERT_TRUE(Scan(scratch, counts).has_value());
   EXPECT_EQ(counts.entries, 9U);
   EXPECT_EQ(counts.directories, 3U);
@@ -105,7 +106,7 @@ TEST(TreeScan, RefusesADeviceNode) {
   }
   // Without the privilege to make one there is the host's /dev.
   const auto dev = Directory::OpenPath("/dev");
-  ScanCounts counts;
+  ScanFindings counts;
   EXPECT_EQ(ScanTree(*dev, "/dev", {}, counts, nullptr).error().code, Code::kRefused);
 }
 
@@ -117,7 +118,7 @@ std::string ScanWithMounts(const ScratchDir& scratch, Arrange arrange) {
       return "no mounts of its own";
     }
     const auto top = Directory::OpenPath(scratch.path());
-    ScanCounts counts;
+    ScanFindings counts;
     return Answer(ScanTree(*top, "/the/root", {}, counts, nullptr));
   });
 }
@@ -169,7 +170,7 @@ TEST(TreeScan, StopsAtItsLimit) {
   for (int i = 0; i < 9; ++i) {
     Touch(scratch.Path("d/" + std::to_string(i)));
   }
-  ScanCounts counts;
+  ScanFindings counts;
   EXPECT_TRUE(Scan(scratch, counts, nullptr, {.entries = 10}).has_value());
   EXPECT_EQ(counts.entries, 10U);
   counts = {};
@@ -184,7 +185,7 @@ TEST(TreeScan, TheLimitIsOverAllRootsOfAPass) {
   const ScratchDir two;
   Touch(one.Path("a"));
   Touch(two.Path("b"));
-  ScanCounts counts;
+  ScanFindings counts;
   EXPECT_TRUE(Scan(one, counts, nullptr, {.entries = 1}).has_value());
   EXPECT_EQ(Scan(two, counts, nullptr, {.entries = 1}).error().code, Code::kLimit);
 }
@@ -202,7 +203,7 @@ TEST(TreeScan, ManyEntriesInManyDirectories) {
   for (int k = 0; k < 400; ++k) {
     Touch(scratch.Path("directory-29/" + std::string(200, 'm') + std::to_string(k)));
   }
-  ScanCounts counts;
+  ScanFindings counts;
   ASSERT_TRUE(Scan(scratch, counts).has_value());
   EXPECT_EQ(counts.directories, 30U);
   EXPECT_EQ(counts.files, 3400U);
@@ -219,8 +220,11 @@ TEST(TreeScan, ADirectoryThatCannotBeReadIsAnError) {
               if (!top || !BecomeOrdinaryUser()) {
                 return "no ordinary user";
               }
-              ScanCounts counts;
+              ScanFindings counts;
               const auto scanned = ScanTree(*top, "/the/root", {}, counts, nullptr);
+              if (!scanned && scanned.error().remedy.find("chmod") == std::string::npos) {
+                return "no remedy";
+              }
               return Answer(scanned).substr(0, 51);
             }),
             std::string("permission: cannot scan '/the/root/open/closed': op"));
@@ -320,12 +324,95 @@ TEST(WritableFindings, AGitEntryThatIsASymbolicLinkIsRefused) {
   EXPECT_TRUE(Scan(scratch).has_value()) << "in a tree that is read-only it does no harm";
 }
 
+// JRN-10: the keys of other repositories, wherever they lie in the tree, and in any tree.
+TEST(ScanFindings, HaveEveryStateRoot) {
+  const ScratchDir scratch;
+  for (const char* name : {".git/maco", "inner/.git/modules/sub/maco", "gd/maco", "plain/maco",
+                           "xmaco", "not/macos"}) {
+    fs::create_directories(scratch.Path(name));
+    Touch(scratch.Path(std::string(name) + "/key"));
+  }
+  fs::remove(scratch.Path("plain/maco/key"));
+  fs::create_directory(scratch.Path("plain/maco/key"));
+  ScanFindings seen;
+  ASSERT_TRUE(Scan(scratch, seen).has_value());
+  std::ranges::sort(seen.state_roots);
+  EXPECT_EQ(seen.state_roots, (std::vector<std::string>{"/the/root/.git/maco", "/the/root/gd/maco",
+                                                        "/the/root/inner/.git/modules/sub/maco"}));
+  ScanFindings more;
+  EXPECT_EQ(Scan(scratch, more, nullptr, {.state_roots = 2}).error().code, Code::kLimit);
+}
+
+TEST(ScanFindings, ARootCanBeAStateRootItself) {
+  const ScratchDir scratch;
+  Touch(scratch.Path("key"));
+  ScanFindings seen;
+  ASSERT_TRUE(ScanTree(scratch.dir(), "/the/maco", {}, seen, nullptr).has_value());
+  EXPECT_EQ(seen.state_roots, std::vector<std::string>{"/the/maco"});
+}
+
+TEST(ScanFindings, HaveEveryGitFile) {
+  const ScratchDir scratch;
+  fs::create_directories(scratch.Path("a/.git"));
+  fs::create_directories(scratch.Path("b"));
+  Touch(scratch.Path("b/.git"));
+  ScanFindings seen;
+  ASSERT_TRUE(Scan(scratch, seen).has_value());
+  EXPECT_EQ(seen.git_files, std::vector<std::string>{"/the/root/b/.git"});
+}
+
+// ADM-01: git asks for no name; it takes any directory of this shape.
+TEST(WritableFindings, HaveGitDirectoriesByTheirShape) {
+  const ScratchDir scratch;
+  for (const char* name : {"bare.git", "deep/er/gd", "no-head", "no-refs", "x/.git/modules/sub"}) {
+    fs::create_directories(scratch.Path(std::string(name) + "/objects"));
+    fs::create_directories(scratch.Path(std::string(name) + "/refs"));
+    Touch(scratch.Path(std::string(name) + "/HEAD"));
+  }
+  fs::remove(scratch.Path("no-head/HEAD"));
+  fs::remove(scratch.Path("no-refs/refs"));
+  fs::create_directory_symlink("objects", scratch.Path("no-refs/refs"));  // which git follows
+  WritableFindings findings;
+  ASSERT_TRUE(Scan(scratch, &findings).has_value());
+  std::ranges::sort(findings.git_directories);
+  EXPECT_EQ(findings.git_directories,
+            (std::vector<std::string>{"/the/root/bare.git", "/the/root/deep/er/gd",
+                                      "/the/root/no-refs"}));
+  ScanFindings seen;
+  WritableFindings fewer;
+  EXPECT_EQ(Scan(scratch, seen, &fewer, {.git_entries = 2}).error().code, Code::kLimit);
+}
+
+// The names of one level are kept once: not a whole path for each directory that is yet to come.
+TEST(TreeScan, ManyDirectoriesBelowALongPathTakeLittleMemory) {
+  const ScratchDir scratch;
+  auto directory = scratch.dir().Clone();
+  for (int level = 0; level < 14; ++level) {
+    directory = directory->Create(std::string(250, 'd'), 0700);
+    ASSERT_TRUE(directory.has_value());
+  }
+  constexpr int kDirectories = 20'000;  // 70 MB of paths
+  for (int i = 0; i < kDirectories; ++i) {
+    ASSERT_EQ(mkdirat(directory->fd(), std::to_string(i).c_str(), 0700), 0);
+  }
+  EXPECT_EQ(InChild([&]() -> std::string {
+              const rlimit limit{64UL << 20U, 64UL << 20U};
+              if (setrlimit(RLIMIT_DATA, &limit) != 0) {
+                return "no limit";
+              }
+              ScanFindings seen;
+              const auto scanned = ScanTree(scratch.dir(), "/the/root", {}, seen, nullptr);
+              return scanned ? std::to_string(seen.directories) : Answer(scanned);
+            }),
+            std::to_string(kDirectories + 14));
+}
+
 TEST(WritableFindings, HaveALimit) {
   const ScratchDir scratch;
   for (const char* name : {"a", "b", "c"}) {
     fs::create_directories(scratch.Path(std::string(name) + "/.git"));
   }
-  ScanCounts counts;
+  ScanFindings counts;
   WritableFindings findings;
   EXPECT_TRUE(Scan(scratch, counts, &findings, {.git_entries = 3}).has_value());
   WritableFindings fewer;
