@@ -356,6 +356,7 @@ Error ConfinedRun::Refuse(Error error) {
     evidence_["reasons"] = Json::array({EscapeControl(error.message)});
   }
   const auto evidence = Record({{"event", kRunRefused}});
+  signals_.Restore();  // as above
   const auto delivered = evidence ? Deliver(*evidence) : Fail(evidence.error());
   if (!delivered) {
     ::maco::Report(kTool, delivered.error());
