@@ -86,6 +86,25 @@ void CheckResultFile(Judgement& judge) {
   judge.Equal("/end/result/name_leads_to_it", true);
 }
 
+// A state root that the run made has a key that the run knows. Not "outcome.": what was observed is
+// more than how the command ended.
+void CheckNewStateRoots(Judgement& judge) {
+  const Json& roots = judge.Document("/requested/roots");
+  bool writable = false;
+  if (roots.is_object()) {
+    for (const auto& [path, root] : roots.items()) {
+      writable = writable || (path != "/run/maco/result" && Member(root, "access") == "rw");
+    }
+  }
+  const Json& found = judge.Observed("/end/new_state_roots");
+  if (writable && found != 0U && found != kNotLookedAt) {
+    judge.Blame("end.new_state_roots",
+                found.is_number_unsigned()
+                    ? "the run made a state root of git maco, whose key it knows"
+                    : "it was not told whether the run made a state root");
+  }
+}
+
 }  // namespace
 
 bool FactsProven(const std::vector<std::string>& reasons) {
@@ -103,6 +122,7 @@ std::vector<std::string> Judge(const Json& evidence, Stage stage) {
     CheckUnitEnd(judge);
     CheckEmpty(judge);
     CheckResultFile(judge);
+    CheckNewStateRoots(judge);
     if (judge.Document("/requested/profile") == "diagnostic") {
       judge.Blame("requested.profile", "a diagnostic run is never publishable");
     }

@@ -148,12 +148,15 @@ void CheckLandlock(Judgement& judge) {
 }
 
 void CheckLimits(Judgement& judge) {
-  for (const char* name : {"nofile", "core", "fsize"}) {
+  for (const char* name :
+       {"nofile", "core", "fsize", "sigpending", "inotify_instances", "inotify_watches"}) {
     for (const char* kind : {"soft", "hard"}) {
       judge.Same(std::string("/inside/limits/") + name + "/" + kind,
                  std::string("/requested/limits/") + name);
     }
   }
+  // With any other small limit, 0 too, a handler of core dumps is run outside.
+  judge.Equal("/inside/limits/core/soft", 1U);
   SameMembers(judge, "cgroup/files", "cgroup");
 }
 

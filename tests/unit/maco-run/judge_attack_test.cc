@@ -499,9 +499,24 @@ TEST(JudgeProperties, CgroupFilesHoldTheLimits) {
 TEST(JudgeProperties, ResourceLimitsOnBothEnds) {
   for (const char* kind : {"soft", "hard"}) {
     Evidence evidence;
-    evidence.Inside()["limits"]["core"][kind] = 1;
+    evidence.Inside()["limits"]["core"][kind] = 2;
     evidence.ExpectRefused(std::string("inside.limits.core.") + kind);
+    for (const char* name : {"sigpending", "inotify_instances", "inotify_watches"}) {
+      Evidence more;
+      more.Inside()["limits"][name][kind] = 1'000'000;
+      more.ExpectRefused(std::string("inside.limits.") + name + "." + kind);
+    }
   }
+}
+
+// A handler of core dumps is started outside for any limit but 1, also if it was asked for.
+TEST(JudgeProperties, ACoreLimitThatStartsAHandler) {
+  Evidence evidence;
+  evidence.Requested()["limits"]["core"] = 0;
+  for (const char* kind : {"soft", "hard"}) {
+    evidence.Inside()["limits"]["core"][kind] = 0;
+  }
+  evidence.ExpectRefused("inside.limits.core.soft");
 }
 
 TEST(JudgeRequest, AnotherSchemaOrProfile) {
@@ -636,6 +651,20 @@ TEST(JudgeEnd, AResultLargerThanItsLimit) {
   Evidence evidence;
   evidence.Observed()["end"]["result"]["within_limit"] = false;
   evidence.ExpectUnproven("end.result.within_limit");
+}
+
+// JRN-10: whoever made a key can sign with it. Only a run that could write can have made one.
+TEST(JudgeEnd, AStateRootThatTheRunMade) {
+  Evidence evidence("publishable-write");
+  evidence.Observed()["end"]["new_state_roots"] = 1;
+  evidence.ExpectUnproven("end.new_state_roots");
+  EXPECT_FALSE(FactsProven(Judge(evidence.document, Stage::kEnd)));
+  Evidence missing("publishable-write");
+  missing.Observed()["end"].erase("new_state_roots");
+  missing.ExpectUnproven("end.new_state_roots");
+  Evidence blind("publishable-write");
+  blind.Observed()["end"]["new_state_roots"] = kNotLookedAt;
+  EXPECT_TRUE(Judge(blind.document, Stage::kEnd).empty()) << "it is told in the measurements";
 }
 
 TEST(JudgeEnd, ACommandThatWasNotExecuted) {
