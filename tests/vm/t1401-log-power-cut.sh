@@ -1,6 +1,7 @@
 # The log on a real ext4 whose block writes are recorded and replayed up to each acknowledgement: what was
 # acknowledged is there, and flushes that are left out are noticed (JRN-02, docs/design/durability.md).
 # guest: -u root
+# engines: uml
 # shellcheck shell=bash disable=SC2154
 
 disk_bytes=$((16 << 20))
