@@ -2,6 +2,7 @@
 // Contract: maco-run/confined_run.h.
 #include "maco-run/confined_run.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -276,7 +277,7 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
   BindWorktree(event);
   const auto evidence = Record(std::move(event));
   // A standard stream that nobody reads can still hold us up; signals end us then.
-  signals_.Restore();
+  const bool hurried = signals_.Restore();
   if (!evidence) {
     ::maco::Report(kTool, evidence.error());
     return kExitUnproven;
@@ -296,7 +297,10 @@ int ConfinedRun::Conclude(UnitRun& unit, const Cgroup& cgroup, const TargetEnd& 
     status = kExitUnproven;
   }
   for (const auto& note : notes_) {
-    Note(kTool, note);
+    pollfd ready{STDERR_FILENO, POLLOUT, 0};
+    if (!hurried || poll(&ready, 1, 0) > 0) {
+      Note(kTool, note);
+    }
   }
   return status;
 }

@@ -34,10 +34,13 @@ SignalSource::~SignalSource() {
   }
 }
 
-void SignalSource::Restore() {
+bool SignalSource::Restore() {
+  bool came = false;
   while (Take() != 0) {
+    came = true;
   }
   sigprocmask(SIG_SETMASK, &before_, nullptr);
+  return came;
 }
 
 int SignalSource::Take() {

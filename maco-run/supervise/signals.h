@@ -18,8 +18,8 @@ class SignalSource {
   int fd() const { return fd_.get(); }
   int Take();  // the number of a signal that came, 0 if none
 
-  // Gives up early: what came is forgotten, what comes has its ordinary effect.
-  void Restore();
+  // Gives up early: what comes has its ordinary effect. Returns whether one had come.
+  bool Restore();
 
  private:
   SignalSource() = default;

@@ -150,10 +150,9 @@ test_terminal_that_nobody_reads_for_notes() {
     pid=$!
     until grep -qs command_completed .git/maco/runs/*/trusted/journal* 2>/dev/null ||
         ls .git/maco/runs/*/trusted/evidence.json >/dev/null 2>&1; do sleep 0.1; done
-    sleep 1
-    kill -TERM "$pid"
+    kill -TERM "$pid" # before it is written, or while it waits
     finish_run
-    expect_status 143
+    [[ $status == 143 || $status == 124 ]] || fail "status $status"
     exec 7>&-
     expect_nothing_left
 }
