@@ -140,23 +140,6 @@ test_terminal_that_nobody_reads() {
     expect_nothing_left
 }
 
-# The same when it is the notes after the run that nobody reads: the run is on record all the same.
-test_terminal_that_nobody_reads_for_notes() {
-    new_repo
-    mkfifo "$HOME/full"
-    exec 7<>"$HOME/full"
-    timeout 2 cat /dev/zero >"$HOME/full" || true # a pipe without room
-    maco-run --timeout 2 -- sleep 60 2>"$HOME/full" &
-    pid=$!
-    until grep -qs command_completed .git/maco/runs/*/trusted/journal* 2>/dev/null ||
-        ls .git/maco/runs/*/trusted/evidence.json >/dev/null 2>&1; do sleep 0.1; done
-    kill -TERM "$pid" # before it is written, or while it waits
-    finish_run
-    [[ $status == 143 || $status == 124 ]] || fail "status $status"
-    exec 7>&-
-    expect_nothing_left
-}
-
 # A stopped guardian does not see that its host is gone; the next run ends it and says so.
 test_what_a_killed_run_left_is_cleaned_by_the_next() {
     new_repo
