@@ -48,8 +48,8 @@ Result<RootScan> ScanRoots(const RunSpec& spec) {
   for (auto* paths :
        {&scan.seen.state_roots, &scan.seen.git_files, &scan.git_entries, &scan.git_directories}) {
     std::ranges::sort(*paths);
-    const auto repeated = std::ranges::unique(*paths);
-    paths->erase(repeated.begin(), repeated.end());
+    // Not std::ranges::unique: clang 14 cannot use the range that it returns.
+    paths->erase(std::unique(paths->begin(), paths->end()), paths->end());
   }
   return scan;
 }
