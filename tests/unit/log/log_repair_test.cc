@@ -19,7 +19,7 @@ class LogRepairTest : public LogFixture {
   static std::string Blank(std::string bytes, std::size_t at, std::size_t count) {
     return bytes.replace(at, count, count, '\0');
   }
-  static const RepairOptions kAll{true, true, false};
+  inline static const RepairOptions kAll{true, true, false};
 };
 
 TEST_F(LogRepairTest, ACleanLogIsLeftAsItIs) {
