@@ -1,7 +1,11 @@
 // `git maco journal anchor push|check`: the ends of all journals on a Git remote, advanced by
 // compare-and-swap, so that a state root that was put back is noticed (JRN-09).
 // Contract: git-maco-journal(1), docs/formats/anchor.md.
+#include <fcntl.h>
+
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/exit_code.h"
@@ -10,6 +14,7 @@
 #include "libcommon/cli/output.h"
 #include "libcommon/git/private_repository.h"
 #include "libcommon/os/atomic_file.h"
+#include "libcommon/os/ofd_lock.h"
 #include "libcommon/state/journals.h"
 #include "libcommon/state/run_event.h"
 #include "maco-journal/anchor_document.h"
@@ -21,6 +26,8 @@ namespace {
 
 constexpr char kFileName[] = "anchor";
 constexpr char kAnchored[] = "anchored";
+constexpr char kLockName[] = "lock";
+constexpr std::size_t kMaxLeftovers = 4096;
 
 // The anchor that a remote holds.
 struct RemoteAnchor {
@@ -38,11 +45,16 @@ class Remote {
     MACO_ASSIGN(format, ObjectFormat(place.repository.git_dir));
     Directory temporary;
     MACO_ASSIGN(temporary, state.dir().OpenOrCreate("tmp", 0700));
+    UniqueFd lock;
+    MACO_ASSIGN(lock, OfdLock::OpenLocked(temporary, kLockName, O_RDWR | O_CREAT | O_NONBLOCK, 0600,
+                                          false));
+    MACO_TRY(RemoveLeftovers(temporary));
     auto git = PrivateRepository::Create(temporary, format);
     if (!git) {
       return Fail(std::move(git).error());
     }
-    return Remote(*std::move(git), std::move(url), "refs/maco/anchor/" + state.repository_id());
+    return Remote(std::move(lock), *std::move(git), std::move(url),
+                  "refs/maco/anchor/" + state.repository_id());
   }
 
   std::string url() const { return WithoutCredentials(url_); }
@@ -103,9 +115,24 @@ class Remote {
   }
 
  private:
-  Remote(PrivateRepository git, std::string url, std::string ref)
-      : git_(std::move(git)), url_(std::move(url)), ref_(std::move(ref)) {}
+  // What a killed one left; the lock is held, so nobody uses it.
+  static Result<void> RemoveLeftovers(const Directory& temporary) {
+    std::vector<std::string> names;
+    MACO_ASSIGN(names, temporary.List(kMaxLeftovers));
+    for (const auto& name : names) {
+      if (name != kLockName) {
+        std::error_code ignored;  // one that cannot be removed is in nobody's way
+        std::filesystem::remove_all("/proc/self/fd/" + std::to_string(temporary.fd()) + "/" + name,
+                                    ignored);
+      }
+    }
+    return {};
+  }
 
+  Remote(UniqueFd lock, PrivateRepository git, std::string url, std::string ref)
+      : lock_(std::move(lock)), git_(std::move(git)), url_(std::move(url)), ref_(std::move(ref)) {}
+
+  UniqueFd lock_;  // given up after the repository is removed
   PrivateRepository git_;
   std::string url_;
   std::string ref_;

@@ -47,7 +47,11 @@ Result<int> Rebind(const Options& options) {
     MACO_TRY(Print("would bind the state of '" + from + "' to '" + to + "'\n"));
     return kExitOk;
   }
-  const auto after = StateRoot::Rebind(place.common_dir);
+  if (const auto bound = StateRoot::Rebind(place.common_dir); !bound) {
+    return Fail(bound.error());
+  }
+  // Opened anew: whoever writes holds off a rekey meanwhile.
+  const auto after = OpenToWrite();
   if (!after) {
     return Fail(after.error());
   }
@@ -67,7 +71,11 @@ Result<int> Rekey(const Options& options) {
     MACO_TRY(Print("would make the key of epoch " + std::to_string(state->epoch() + 1) + "\n"));
     return kExitOk;
   }
-  const auto state = StateRoot::Rekey(place.common_dir, WriteSeal);
+  if (const auto rekeyed = StateRoot::Rekey(place.common_dir, WriteSeal); !rekeyed) {
+    return Fail(rekeyed.error());
+  }
+  // Opened anew: whoever writes holds off another rekey meanwhile.
+  const auto state = OpenToWrite();
   if (!state) {
     return Fail(state.error());
   }

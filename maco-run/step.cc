@@ -38,11 +38,20 @@ Result<std::string> CommandDigest(const RunSpec& spec) {
   return ToHex(Sha256(AsBytes(text)));
 }
 
+// The document that the run's journal names, and no other.
 Result<std::string> ReadEvidence(const StateRoot& state, const std::string& run_id) {
+  const RunSight sight = LookAtRun(state, run_id);
   UniqueFd fd;
   MACO_ASSIGN(fd, state.dir().OpenFile(std::string(kRunsName) + "/" + run_id + "/" + kEvidencePath,
                                        O_RDONLY));
-  return ReadAll(fd.get(), kMaxJsonBytes);
+  std::string text;
+  MACO_ASSIGN(text, ReadAll(fd.get(), kMaxJsonBytes));
+  // A step that an operator resolved has no evidence of its end to be compared with.
+  if (!sight.evidence_sha256.empty() && ToHex(Sha256(AsBytes(text))) != sight.evidence_sha256) {
+    return Fail(Code::kCorrupt, "the evidence of run " + run_id + " is not what its journal names",
+                "git maco journal verify run/" + run_id);
+  }
+  return text;
 }
 
 }  // namespace

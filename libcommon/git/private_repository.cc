@@ -3,6 +3,7 @@
 #include "libcommon/git/private_repository.h"
 
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -153,9 +154,14 @@ std::string WithoutCredentials(const std::string& url) {
   const std::size_t start = scheme + 3;
   const std::size_t end = url.find('/', start);
   const std::size_t at = url.rfind('@', end);
-  return at == std::string::npos || at < start || url.starts_with("ssh://")
-             ? url
-             : url.substr(0, start) + url.substr(at + 1);
+  if (at == std::string::npos || at < start) {
+    return url;
+  }
+  // Over ssh the user is part of the place; elsewhere it may be a token.
+  const std::string user = url.starts_with("ssh://")
+                               ? url.substr(start, std::min(at, url.find(':', start)) - start) + "@"
+                               : std::string();
+  return url.substr(0, start) + user + url.substr(at + 1);
 }
 
 }  // namespace maco

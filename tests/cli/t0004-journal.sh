@@ -404,6 +404,10 @@ make run $finished >/dev/null
 run anchor check origin
 [ $status -eq 1 ] && contains "$out" 'no anchor'
 check 'without an anchor the answer is no'
+mkdir -p "$state/maco/tmp/killed/objects"
+run anchor push -n origin
+[ ! -e "$state/maco/tmp/killed" ] && [ "$(ls -A "$state/maco/tmp")" = lock ]
+check 'what a killed anchor left is removed'
 run anchor push -n origin
 [ $status -eq 0 ] && [ -z "$(git -C "$scratch/remote.git" for-each-ref)" ]
 check 'a dry run pushes nothing'
