@@ -247,6 +247,22 @@ Result<Directory> OpenJournalDirectory(const StateRoot& state, const Journal& jo
   return directory;
 }
 
+namespace {
+
+struct JournalFile {
+  Directory directory;
+  UniqueFd fd;
+};
+
+Result<JournalFile> OpenJournalFile(const StateRoot& state, const Journal& journal) {
+  JournalFile out;
+  MACO_ASSIGN(out.directory, OpenJournalDirectory(state, journal));
+  MACO_ASSIGN(out.fd, OpenLogFile(out.directory, journal.file));
+  return out;
+}
+
+}  // namespace
+
 Result<JournalKey> KeyOfJournal(const StateRoot& state, int fd, const std::string& object_id) {
   JournalKey out;
   out.identity = {state.repository_id(), object_id, 0};
@@ -262,29 +278,25 @@ Result<LogReader> ReaderOf(const StateRoot& state, UniqueFd fd, const std::strin
 }
 
 Result<LogReader> OpenForReading(const StateRoot& state, const Journal& journal, bool torn) {
-  Directory directory;
-  MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
+  JournalFile file;
+  MACO_ASSIGN(file, OpenJournalFile(state, journal));
   JournalKey key;
-  MACO_ASSIGN(key, KeyOfJournal(state, fd.get(), journal.object_id));
-  return torn ? LogReader::OpenTorn(directory, journal.file, *key.key, key.identity)
-              : LogReader::FromFd(std::move(fd), *key.key, key.identity);
+  MACO_ASSIGN(key, KeyOfJournal(state, file.fd.get(), journal.object_id));
+  return torn ? LogReader::OpenTorn(file.directory, journal.file, *key.key, key.identity)
+              : LogReader::FromFd(std::move(file.fd), *key.key, key.identity);
 }
 
 Result<LogWriter> OpenForAppend(const StateRoot& state, const Journal& journal, LogLock lock) {
-  Directory directory;
-  MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
+  JournalFile file;
+  MACO_ASSIGN(file, OpenJournalFile(state, journal));
   std::uint32_t epoch = 0;
-  MACO_ASSIGN(epoch, EpochOfLog(fd.get()));
+  MACO_ASSIGN(epoch, EpochOfLog(file.fd.get()));
   if (epoch != state.epoch()) {
     return Fail(Code::kRefused,
                 "journal '" + journal.name + "' was closed when the repository got a new key",
                 "begin a new run");
   }
-  return LogWriter::Open(directory, journal.file, state.key(),
+  return LogWriter::Open(file.directory, journal.file, state.key(),
                          {state.repository_id(), journal.object_id, epoch}, lock);
 }
 
@@ -304,32 +316,26 @@ Result<LogWriter> OpenOrCreate(const StateRoot& state, const Journal& journal, L
 }
 
 Result<std::uint32_t> EpochOf(const StateRoot& state, const Journal& journal) {
-  Directory directory;
-  MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
-  return EpochOfLog(fd.get());
+  JournalFile file;
+  MACO_ASSIGN(file, OpenJournalFile(state, journal));
+  return EpochOfLog(file.fd.get());
 }
 
 Result<RepairReport> Repair(const StateRoot& state, const Journal& journal,
                             const RepairOptions& options) {
-  Directory directory;
-  MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
+  JournalFile file;
+  MACO_ASSIGN(file, OpenJournalFile(state, journal));
   JournalKey key;
-  MACO_ASSIGN(key, KeyOfJournal(state, fd.get(), journal.object_id));
-  return RepairLog(directory, journal.file, *key.key, key.identity, options);
+  MACO_ASSIGN(key, KeyOfJournal(state, file.fd.get(), journal.object_id));
+  return RepairLog(file.directory, journal.file, *key.key, key.identity, options);
 }
 
 Result<LogSummary> Verify(const StateRoot& state, const Journal& journal, unsigned threads) {
-  Directory directory;
-  MACO_ASSIGN(directory, OpenJournalDirectory(state, journal));
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(directory, journal.file));
+  JournalFile file;
+  MACO_ASSIGN(file, OpenJournalFile(state, journal));
   JournalKey key;
-  MACO_ASSIGN(key, KeyOfJournal(state, fd.get(), journal.object_id));
-  return VerifyLog(directory, journal.file, *key.key, key.identity, threads);
+  MACO_ASSIGN(key, KeyOfJournal(state, file.fd.get(), journal.object_id));
+  return VerifyLog(file.directory, journal.file, *key.key, key.identity, threads);
 }
 
 }  // namespace maco
