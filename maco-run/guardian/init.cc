@@ -17,6 +17,7 @@
 
 #include "libcommon/os/fd.h"
 #include "maco-run/guardian/control.h"
+#include "maco-run/guardian/oom_victim.h"
 #include "maco-run/guardian/target.h"
 
 namespace maco::run {
@@ -118,6 +119,7 @@ void RunInit(const LaunchPlan& plan, TargetStdio stdio, int verdict_fd) {
       MountDevpts();
     }
   }
+  PreferAsVictim(kInitOomScore);
   const pid_t target = fork();
   if (target < 0) {
     FailSetup("start the target process", errno);

@@ -23,6 +23,7 @@
 #include "maco-run/guardian/control.h"
 #include "maco-run/guardian/landlock.h"
 #include "maco-run/guardian/observe.h"
+#include "maco-run/guardian/oom_victim.h"
 
 namespace maco::run {
 namespace {
@@ -57,14 +58,6 @@ void DropPrivilege() {
   std::array<__user_cap_data_struct, 2> none{};
   if (syscall(SYS_capset, &header, none.data()) != 0) {
     FailSetup("drop capabilities", errno);
-  }
-}
-
-// The kernel prefers the target over the guardian when memory runs out.
-void PreferAsVictim() {
-  const UniqueFd fd(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (fd.valid()) {
-    [[maybe_unused]] const auto written = WriteAll(fd.get(), AsBytes("500"));
   }
 }
 
@@ -137,7 +130,7 @@ void RunTarget(const LaunchPlan& plan, TargetStdio stdio) {
   if (chdir(plan.directory.c_str()) != 0) {
     FailSetup("enter the working directory '" + plan.directory + "'", errno);
   }
-  PreferAsVictim();
+  PreferAsVictim(kTargetOomScore);
   if (plan.Does(GuardianStep::kDropPrivilege)) {
     DropPrivilege();
   }

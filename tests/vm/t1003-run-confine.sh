@@ -113,6 +113,21 @@ test_memory_limit_is_named() {
     expect_nothing_left
 }
 
+# Ending the target frees nothing of a temporary file system, so the kernel goes on to the guardian's
+# processes: the one that tells how the run ended has to be the last.
+test_memory_that_nobody_frees_spares_the_guardian() {
+    new_repo
+    run -- cat /proc/self/oom_score_adj /proc/1/oom_score_adj
+    [[ $(tr '\n' ' ' <"$test_dir/out") == '1000 600 ' ]] || fail "no order"
+    local time
+    for time in 1 2 3 4 5 6; do
+        run --memory 64m --tmp 512m -- sh -c 'cat /dev/zero >/tmp/all'
+        expect .outcome.ended_by 'memory limit'
+        expect_status 137
+        expect_nothing_left
+    done
+}
+
 test_task_limit_holds() {
     new_repo
     run --tasks 16 -- sh -c 'for i in $(seq 40); do sleep 5 & done; wait'
