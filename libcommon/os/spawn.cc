@@ -6,12 +6,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
+#include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/os/fd.h"
 #include "libcommon/os/proc_status.h"
@@ -137,6 +139,19 @@ Result<void> Capture(Pipe& out, Pipe& err, int pidfd, const SpawnRequest& reques
   }
 }
 
+// A file in memory that holds `text`, at its beginning: no pipe has to be fed meanwhile.
+Result<UniqueFd> InputOf(const std::string& text) {
+  UniqueFd fd(memfd_create("input", MFD_CLOEXEC));
+  if (!fd.valid()) {
+    return FailOs(errno, "create a file in memory");
+  }
+  MACO_TRY(WriteAll(fd.get(), AsBytes(text)));
+  if (lseek(fd.get(), 0, SEEK_SET) != 0) {
+    return FailOs(errno, "rewind a file in memory");
+  }
+  return fd;
+}
+
 }  // namespace
 
 Result<SpawnResult> RunProgram(const SpawnRequest& request) {
@@ -146,7 +161,13 @@ Result<SpawnResult> RunProgram(const SpawnRequest& request) {
   MACO_ASSIGN(err, MakePipe());
   FileActions actions;
   Attributes attributes;
-  posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
+  UniqueFd input;
+  if (request.input) {
+    MACO_ASSIGN(input, InputOf(*request.input));
+    posix_spawn_file_actions_adddup2(actions.get(), input.get(), 0);
+  } else {
+    posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(actions.get(), out.write_end.get(), 1);
   posix_spawn_file_actions_adddup2(actions.get(), err.write_end.get(), 2);
   posix_spawn_file_actions_addclosefrom_np(actions.get(), 3);

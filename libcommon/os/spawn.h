@@ -2,6 +2,7 @@
 // Not for untrusted commands: those belong in a unit (maco-run).
 #pragma once
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct SpawnRequest {
   std::vector<std::string> arguments;     // without argv[0]
   std::vector<std::string> environment;   // "NAME=value", the whole environment
   std::string directory;                  // empty: ours
+  std::optional<std::string> input;       // what it reads; none: /dev/null
   std::size_t output_limit = 1UL << 20U;  // bytes of stdout, and of stderr
   std::chrono::milliseconds timeout{30000};
 };
@@ -25,9 +27,9 @@ struct SpawnResult {
   std::string error_output;
 };
 
-// Standard input is /dev/null, no other descriptor of ours is open, no signal is blocked or
-// ignored. A process that the program leaves behind is not waited for. Errors: kNotFound,
-// kPermission (exec), kLimit (output), kTimeout (the program was killed), kIo.
+// No other descriptor of ours is open, no signal is blocked or ignored. A process that the program
+// leaves behind is not waited for. Errors: kNotFound, kPermission (exec), kLimit (output), kTimeout
+// (the program was killed), kIo.
 Result<SpawnResult> RunProgram(const SpawnRequest& request);
 
 }  // namespace maco

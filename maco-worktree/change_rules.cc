@@ -1,0 +1,231 @@
+// Rules by name, by mode, and by the target of links.
+// Contract: maco-worktree/change_rules.h.
+#include "maco-worktree/change_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "libcommon/base/text.h"
+#include "maco-worktree/claim_rules.h"
+
+namespace maco::worktree {
+namespace {
+
+constexpr std::string_view kLink = "120000";
+constexpr std::string_view kSubmodule = "160000";
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+struct NameRisk {
+  std::string_view name;  // of the last component; with a slash at its end: of a directory
+  std::string_view risk;
+};
+
+constexpr std::array kNameRisks = {
+    NameRisk{".gitattributes", "attributes: they change how git reads other files"},
+    NameRisk{".gitignore", "ignore rules: they hide files from a capture"},
+    NameRisk{".lfsconfig", "settings of git-lfs"},
+    NameRisk{".mailmap", "names of authors"},
+    NameRisk{".worktreeinclude", "which ignored files lanes get"},
+    NameRisk{".pre-commit-config.yaml", "hooks"},
+    NameRisk{"lefthook.yml", "hooks"},
+    NameRisk{".husky/", "hooks"},
+    NameRisk{".githooks/", "hooks"},
+    NameRisk{".github/", "CI"},
+    NameRisk{".circleci/", "CI"},
+    NameRisk{".gitea/", "CI"},
+    NameRisk{".forgejo/", "CI"},
+    NameRisk{".gitlab-ci.yml", "CI"},
+    NameRisk{"jenkinsfile", "CI"},
+    NameRisk{"azure-pipelines.yml", "CI"},
+    NameRisk{".drone.yml", "CI"},
+    NameRisk{".travis.yml", "CI"},
+    NameRisk{".envrc", "run by shells that enter the directory"},
+    NameRisk{".vscode/", "run by editors"},
+    NameRisk{".idea/", "run by editors"},
+    NameRisk{".devcontainer/", "run by editors"},
+    NameRisk{"package-lock.json", "lock file"},
+    NameRisk{"yarn.lock", "lock file"},
+    NameRisk{"pnpm-lock.yaml", "lock file"},
+    NameRisk{"cargo.lock", "lock file"},
+    NameRisk{"poetry.lock", "lock file"},
+    NameRisk{"uv.lock", "lock file"},
+    NameRisk{"go.sum", "lock file"},
+    NameRisk{"gemfile.lock", "lock file"},
+    NameRisk{"composer.lock", "lock file"},
+    NameRisk{"flake.lock", "lock file"},
+};
+
+std::string RiskOfName(const std::string& path) {
+  const std::string lower = Lower(path);
+  const auto components = Split(lower, '/');
+  for (const auto& [name, risk] : kNameRisks) {
+    const bool directory = name.ends_with('/');
+    const std::string_view plain = directory ? name.substr(0, name.size() - 1) : name;
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      const bool last = i + 1 == components.size();
+      if (components[i] == plain && last != directory) {
+        return std::string(risk);
+      }
+    }
+  }
+  return {};
+}
+
+// The content of blobs, by oid.
+Result<std::map<std::string, std::string>> ReadBlobs(const LaneGit& git,
+                                                     const std::vector<std::string>& oids) {
+  std::map<std::string, std::string> out;
+  if (oids.empty()) {
+    return out;
+  }
+  LaneGit::Call call;
+  call.input = "";
+  for (const auto& oid : oids) {
+    *call.input += oid + "\n";
+  }
+  SpawnResult result;
+  MACO_ASSIGN(result, git.Run({"cat-file", "--batch"}, call));
+  const std::string& text = result.output;
+  std::size_t at = 0;
+  for (const auto& oid : oids) {
+    const std::size_t line = text.find('\n', at);
+    const auto fields = Split(std::string_view(text).substr(at, line - at), ' ');
+    const auto size = fields.size() == 3 ? ParseUint(fields[2]) : std::nullopt;
+    if (line == std::string::npos || fields[0] != oid || !size ||
+        text.size() - line - 1 < *size + 1) {
+      return Fail(GitFailure("cat-file", result));
+    }
+    out[oid] = text.substr(line + 1, *size);
+    at = line + 1 + *size + 1;
+  }
+  return out;
+}
+
+Result<void> JudgeLinks(const LaneGit& git, const LaneTree& tree, std::vector<Finding>& out) {
+  std::vector<std::string> oids;
+  for (const auto& change : tree.changes) {
+    if (change.new_mode == kLink) {
+      oids.push_back(change.new_oid);
+    }
+  }
+  std::map<std::string, std::string> targets;
+  MACO_ASSIGN(targets, ReadBlobs(git, oids));
+  for (const auto& change : tree.changes) {
+    if (change.new_mode == kLink && LeadsOut(change.path, targets[change.new_oid])) {
+      out.push_back({change.path, "is a symbolic link that leads out of the tree, to '" +
+                                      EscapeControl(targets[change.new_oid]) + "'"});
+    }
+  }
+  return {};
+}
+
+Result<void> JudgeTwins(const LaneGit& git, const LaneTree& tree, std::vector<Finding>& out) {
+  const bool added =
+      std::ranges::any_of(tree.changes, [](const Change& change) { return change.status == "A"; });
+  if (!added) {
+    return {};
+  }
+  std::string names;
+  MACO_ASSIGN(names, git.Ask({"ls-tree", "-r", "-t", "-z", "--name-only", tree.tree}, {}));
+  std::map<std::string, std::vector<std::string>> by_lower;
+  for (const auto& name : ZeroFields(names)) {
+    by_lower[Lower(name)].push_back(name);
+  }
+  for (const auto& change : tree.changes) {
+    if (change.status != "A") {
+      continue;
+    }
+    // The twin may be a directory on the way.
+    for (std::size_t end = change.path.find('/');; end = change.path.find('/', end + 1)) {
+      const std::string part = change.path.substr(0, end);
+      for (const auto& other : by_lower[Lower(part)]) {
+        if (other != part) {
+          out.push_back(
+              {change.path, "differs from " + Quoted(other) + " in the case of letters only"});
+          break;
+        }
+      }
+      if (end == std::string::npos) {
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+void JudgeScope(const Lane& lane, const LaneTable& table, const Change& change, Letters letters,
+                std::vector<Finding>& out) {
+  const Claim* owner = OwnerOf(table, change.path, letters);
+  if (owner != nullptr && owner->lane_id == lane.id) {
+    return;
+  }
+  if (owner != nullptr) {
+    out.push_back({change.path, "is claimed by lane '" + owner->lane + "'"});
+  } else if (!ScopeOf(table, lane.id).empty()) {
+    out.push_back({change.path, "lies outside of what the lane has claimed"});
+  }
+}
+
+}  // namespace
+
+bool LeadsOut(const std::string& path, const std::string& target) {
+  if (target.empty() || target.front() == '/') {
+    return true;
+  }
+  const std::size_t slash = path.rfind('/');
+  int depth = 0;
+  if (slash != std::string::npos) {
+    depth = static_cast<int>(Split(std::string_view(path).substr(0, slash), '/').size());
+  }
+  // Behind a name, which may be a link itself, ".." is not what it seems.
+  bool named = false;
+  for (const auto component : Split(target, '/')) {
+    if (component.empty() || component == ".") {
+      continue;
+    }
+    if (Lower(component) == ".git" || (component == ".." && (named || --depth < 0))) {
+      return true;
+    }
+    named = named || component != "..";
+  }
+  return false;
+}
+
+std::string RiskOf(const Change& change) {
+  if (auto risk = RiskOfName(change.path); !risk.empty()) {
+    return risk;
+  }
+  if (change.new_mode == kLink) {
+    return "symbolic link";
+  }
+  if (change.new_mode == "100755" && change.old_mode != "100755") {
+    return "made executable";
+  }
+  return change.binary && change.status != "D" ? "binary" : "";
+}
+
+Result<std::vector<Finding>> JudgeChanges(const LaneGit& git, const Lane& lane,
+                                          const LaneTable& table, const LaneTree& tree,
+                                          Letters letters) {
+  std::vector<Finding> out;
+  for (const auto& change : tree.changes) {
+    const std::string name = Lower(change.path.substr(change.path.rfind('/') + 1));
+    if (change.old_mode == kSubmodule || change.new_mode == kSubmodule || name == ".gitmodules") {
+      out.push_back({change.path, "changes a submodule"});
+    }
+    JudgeScope(lane, table, change, letters, out);
+  }
+  MACO_TRY(JudgeLinks(git, tree, out));
+  MACO_TRY(JudgeTwins(git, tree, out));
+  return out;
+}
+
+}  // namespace maco::worktree

@@ -1,0 +1,196 @@
+// Descriptor by descriptor for trees, compare-and-swap for refs.
+// Contract: maco-worktree/lane_removal.h.
+#include "maco-worktree/lane_removal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "libcommon/base/report.h"
+#include "libcommon/git/git_program.h"
+#include "libcommon/git/private_repository.h"
+#include "libcommon/os/directory.h"
+
+namespace maco::worktree {
+namespace {
+
+constexpr std::size_t kMaxNames = 1'000'000;
+constexpr int kMaxDepth = 512;
+
+Result<void> RemoveBelow(const Directory& directory, int depth) {
+  if (depth > kMaxDepth) {
+    return Fail(Code::kLimit, "a tree to remove is nested deeper than 512");
+  }
+  std::vector<std::string> names;
+  MACO_ASSIGN(names, directory.List(kMaxNames));
+  if (!names.empty()) {
+    fchmod(directory.fd(), 0700);  // if it fails, what follows says so
+  }
+  for (const auto& name : names) {
+    FileIdentity identity;
+    MACO_ASSIGN(identity, directory.Stat(name));
+    if (!S_ISDIR(identity.mode)) {
+      MACO_TRY(directory.Unlink(name));
+      continue;
+    }
+    if ((identity.mode & 0700U) != 0700U) {
+      fchmodat(directory.fd(), name.c_str(), 0700, 0);
+    }
+    Directory below;
+    MACO_ASSIGN(below, directory.Open(name));
+    MACO_TRY(RemoveBelow(below, depth + 1));
+    MACO_TRY(directory.RemoveDirectory(name));
+  }
+  return {};
+}
+
+template <typename T>
+void EraseOf(const std::map<std::string, T>& rows, const std::string& lane_id,
+             std::string (*key)(const std::string&), StoreChange& change) {
+  for (const auto& [id, row] : rows) {
+    if (row.lane_id == lane_id) {
+      change.erase.push_back(key(id));
+    }
+  }
+}
+
+std::string Same(const std::string& key) { return key; }
+
+Result<void> RemoveBranch(const Place& place, const Lane& lane) {
+  const std::string& common = place.repository.common_dir;
+  if (lane.kind == "private") {
+    MACO_TRY(AskRepositoryGit(common, {"update-ref", "-d", PinOf(lane)}));
+    return {};
+  }
+  const std::string tip = BranchTip(place, lane);
+  if (tip.empty()) {
+    return {};
+  }
+  bool only_here = false;
+  if (tip != lane.base) {
+    MACO_ASSIGN(only_here, IsOnlyInLane(place, lane, tip));
+  }
+  if (only_here) {
+    Note(kTool, "branch '" + lane.branch + "' stays: its commits are nowhere else");
+    return {};
+  }
+  MACO_TRY(AskRepositoryGit(common, {"update-ref", "-d", lane.branch, tip}));
+  return {};
+}
+
+}  // namespace
+
+std::string PinOf(const Lane& lane) { return "refs/maco/lanes/" + lane.name; }
+
+Result<Repository> FindWithoutVariables(const std::string& directory) {
+  SpawnRequest request;
+  MACO_ASSIGN(request.program, FindGitProgram());
+  request.arguments = {"rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"};
+  request.environment = CleanGitEnvironment();
+  request.directory = directory;
+  SpawnResult result;
+  MACO_ASSIGN(result, RunProgram(request));
+  const std::size_t line = result.output.find('\n');
+  if (result.exit_status != 0 || line == std::string::npos) {
+    return Fail(GitFailure("rev-parse", result));
+  }
+  Repository out;
+  out.git_dir = result.output.substr(0, line);
+  out.common_dir = FirstLine(result.output.substr(line + 1));
+  out.worktree = directory;
+  return out;
+}
+
+Result<void> PutLane(const StateRoot& state, const Lane& lane) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  StoreChange change;
+  change.put[LaneKey(lane.name)] = Encode(lane);
+  MACO_TRY(registry->Commit(change));
+  return registry->Close();
+}
+
+Result<void> ForgetLane(const StateRoot& state, const Lane& lane) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  const LaneTable& table = registry->table();
+  StoreChange change;
+  if (const auto row = table.lanes.find(lane.name);
+      row != table.lanes.end() && row->second.id == lane.id) {
+    change.erase.push_back(LaneKey(lane.name));
+  }
+  EraseOf(table.claims, lane.id, ClaimKey, change);
+  EraseOf(table.intents, lane.id, IntentKey, change);
+  EraseOf(table.candidates, lane.id, CandidateKey, change);
+  EraseOf(table.writers, lane.id, Same, change);
+  EraseOf(table.validations, lane.id, Same, change);
+  if (!change.erase.empty()) {
+    MACO_TRY(registry->Commit(change));
+  }
+  return registry->Close();
+}
+
+Result<void> RemoveTree(const std::string& path) {
+  auto directory = Directory::OpenPath(path);
+  if (!directory) {
+    return directory.error().code == Code::kNotFound ? Result<void>()
+                                                     : Fail(std::move(directory).error());
+  }
+  FileIdentity named;
+  FileIdentity opened;
+  MACO_ASSIGN(named, IdentityOfPath(path));
+  MACO_ASSIGN(opened, directory->Identity());
+  if (!named.SameFile(opened)) {
+    return Fail(Code::kRefused, Quoted(path) + " is a symbolic link, which is left alone",
+                "remove it by hand");
+  }
+  MACO_TRY(RemoveBelow(*directory, 0));
+  if (rmdir(path.c_str()) != 0) {
+    return FailOs(errno, "remove", path);
+  }
+  return {};
+}
+
+std::string BranchTip(const Place& place, const Lane& lane) {
+  const auto tip = AskRepositoryGit(
+      place.repository.common_dir, {"rev-parse", "--verify", "--quiet", lane.branch + "^{commit}"});
+  return tip ? *tip : "";
+}
+
+Result<bool> IsOnlyInLane(const Place& place, const Lane& lane, const std::string& commit) {
+  std::string first;
+  MACO_ASSIGN(first, AskRepositoryGit(place.repository.common_dir,
+                                      {"rev-list", "--max-count=1", commit, "--not",
+                                       "--exclude=" + lane.branch, "--all", lane.base}));
+  return !first.empty();
+}
+
+Result<void> DestroyLane(const Place& place, const StateRoot& state, const Lane& lane) {
+  MACO_TRY(RemoveTree(lane.trash.empty() ? lane.path : lane.trash));
+  // The worktree's record is below the common directory, in a directory of its own.
+  const std::string worktrees = place.repository.common_dir + "/worktrees/";
+  std::string admin = lane.git_dir;
+  if (lane.kind == "linked" && admin.empty()) {
+    admin = worktrees + lane.name;  // a creation that was cut short
+    const std::string back = admin + "/gitdir";
+    std::error_code ignored;
+    if (!std::filesystem::exists(back, ignored)) {
+      admin.clear();
+    }
+  }
+  if (admin.starts_with(worktrees) && admin.find('/', worktrees.size()) == std::string::npos) {
+    MACO_TRY(RemoveTree(admin));
+  }
+  MACO_TRY(RemoveTree(LaneFiles(place, lane.id)));
+  MACO_TRY(RemoveBranch(place, lane));
+  return ForgetLane(state, lane);
+}
+
+}  // namespace maco::worktree

@@ -1,0 +1,240 @@
+// `list` and `repair`: what there is, what is wrong with it, and what can be put right.
+#include <sys/stat.h>
+
+#include "libcommon/base/clock.h"
+#include "libcommon/base/exit_code.h"
+#include "libcommon/base/random_id.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "maco-worktree/claim_rules.h"
+#include "maco-worktree/lane_git.h"
+#include "maco-worktree/lane_removal.h"
+#include "maco-worktree/ready_lane.h"
+#include "maco-worktree/verbs.h"
+
+namespace maco::worktree {
+namespace {
+
+bool Exists(const std::string& path) {
+  struct stat st {};
+  return lstat(path.c_str(), &st) == 0;
+}
+
+// What a person should do about a lane; empty: nothing.
+std::string Trouble(const LaneTable& table, const Lane& lane) {
+  for (const auto& [id, apply] : table.applies) {
+    if (apply.lane == lane.name) {
+      return "an apply was cut short: git maco worktree apply --continue " + lane.name +
+             ", or --abort";
+    }
+  }
+  if (lane.state == "creating") {
+    return "its creation was cut short: git maco worktree repair " + lane.name;
+  }
+  if (lane.state == "removed") {
+    return Exists(lane.trash) ? ""
+                              : "its removal was cut short: git maco worktree repair " + lane.name;
+  }
+  if (const auto there = CheckLaneDirectory(lane); !there) {
+    return there.error().message + "; " + there.error().remedy;
+  }
+  return lane.tainted.empty() ? "" : "tainted: " + lane.tainted;
+}
+
+std::string StateOf(const LaneTable& table, const Lane& lane) {
+  const auto candidate = table.candidates.find(lane.candidate);
+  return lane.state != "ready"                 ? lane.state
+         : !lane.tainted.empty()               ? "tainted"
+         : candidate == table.candidates.end() ? "open"
+                                               : candidate->second.state;
+}
+
+// Worktrees below our root that are none of ours: said, never touched.
+std::vector<std::string> Strangers(const Place& place, const LaneTable& table) {
+  std::vector<std::string> out;
+  const auto text =
+      AskRepositoryGit(place.repository.common_dir, {"worktree", "list", "--porcelain", "-z"});
+  if (!text) {
+    return out;
+  }
+  const std::string kField = "worktree ";
+  for (const auto& field : ZeroFields(*text)) {
+    if (!field.starts_with(kField + place.lanes_root + "/")) {
+      continue;
+    }
+    const std::string path = field.substr(kField.size());
+    const bool ours = std::ranges::any_of(
+        table.lanes, [&path](const auto& entry) { return entry.second.path == path; });
+    if (!ours) {
+      out.push_back(path);
+    }
+  }
+  return out;
+}
+
+Json Describe(const LaneTable& table, const Lane& lane) {
+  Json out = {{"name", lane.name},
+              {"id", lane.id},
+              {"kind", lane.kind},
+              {"state", StateOf(table, lane)},
+              {"base", lane.base},
+              {"branch", lane.branch},
+              {"path", EncodeBytes(lane.path)},
+              {"candidate", lane.candidate},
+              {"tainted", EncodeBytes(lane.tainted)},
+              {"trouble", EncodeBytes(Trouble(table, lane))}};
+  out["claims"] = Json::array();
+  for (const auto& path : ScopeOf(table, lane.id)) {
+    out["claims"].push_back(EncodeBytes(path));
+  }
+  return out;
+}
+
+// Finishes or undoes what was cut short. Says what it did.
+Result<std::string> RepairOne(const Place& place, const StateRoot& state, const Lane& lane,
+                              bool dry_run) {
+  if (lane.state == "creating") {
+    if (!dry_run) {
+      MACO_TRY(DestroyLane(place, state, lane));
+    }
+    return "creation undone";
+  }
+  if (lane.state == "removed" && !Exists(lane.trash) && Exists(lane.path)) {
+    if (!dry_run) {
+      Lane back = lane;
+      back.state = "ready";
+      back.trash.clear();
+      back.changed_us = WallMicros();
+      MACO_TRY(CheckLaneDirectory(back));
+      MACO_TRY(PutLane(state, back));
+    }
+    return "removal undone";
+  }
+  if (lane.state == "removed" && !Exists(lane.trash)) {
+    if (!dry_run) {
+      MACO_TRY(DestroyLane(place, state, lane));
+    }
+    return "forgotten: its directory is gone";
+  }
+  return "";
+}
+
+Result<int> Untaint(const StateRoot& state, Lane lane, const Options& options) {
+  if (lane.tainted.empty()) {
+    Note(kTool, "lane '" + lane.name + "' is not tainted");
+    return kExitNo;
+  }
+  if (!options.dry_run) {
+    // The store's journal keeps what it was; the word goes into the lane's newest candidate, if
+    // any.
+    auto registry = LaneRegistry::Open(state);
+    if (!registry) {
+      return Fail(std::move(registry).error());
+    }
+    StoreChange change;
+    Intent word;
+    MACO_ASSIGN(word.id, RandomId());
+    word.lane = lane.name;
+    word.lane_id = lane.id;
+    word.kind = "untainted";
+    word.what = {lane.tainted};
+    word.reason = options.untaint;
+    word.created_us = WallMicros();
+    change.put[IntentKey(word.id)] = Encode(word);
+    lane.tainted.clear();
+    change.put[LaneKey(lane.name)] = Encode(lane);
+    MACO_TRY(registry->Commit(change));
+    MACO_TRY(registry->Close());
+  }
+  MACO_TRY(Print("lane '" + lane.name + "': taint taken off; capture it again\n"));
+  return kExitOk;
+}
+
+}  // namespace
+
+Result<int> List(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  auto state = OpenState(place, Access::kRead);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  LaneTable table;
+  MACO_ASSIGN(table, ReadLanes(*state));
+  for (const auto& error : table.damaged) {
+    ::maco::Report(kTool, error);
+  }
+  Json list = Json::array();
+  std::string text;
+  for (const auto& [name, lane] : table.lanes) {
+    list.push_back(Describe(table, lane));
+    text += options.nul ? name + '\0'
+                        : Padded(name, 24) + Padded(StateOf(table, lane), 10) +
+                              lane.base.substr(0, 12) + "  " + EscapeControl(lane.path) + "\n";
+    if (const auto trouble = Trouble(table, lane); !trouble.empty() && !options.json) {
+      Note(kTool, "lane '" + name + "': " + EscapeControl(trouble));
+    }
+  }
+  Json strangers = Json::array();
+  for (const auto& path : Strangers(place, table)) {
+    strangers.push_back(EncodeBytes(path));
+    if (!options.json) {
+      Note(kTool, Quoted(path) + " is a worktree of git's, and no lane: it is left alone");
+    }
+  }
+  if (options.json) {
+    MACO_TRY(PrintDocument("maco.lanes/1",
+                           {{"lanes", std::move(list)}, {"strangers", std::move(strangers)}}));
+    return kExitOk;
+  }
+  MACO_TRY(Print(text));
+  return kExitOk;
+}
+
+Result<int> Repair(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  auto state = OpenState(place, Access::kWrite);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  UniqueFd mutation;
+  MACO_ASSIGN(mutation, LockMutation(*state));
+  LaneTable table;
+  MACO_ASSIGN(table, ReadLanes(*state));
+  std::vector<Lane> lanes;
+  if (options.names.empty()) {
+    for (const auto& [name, lane] : table.lanes) {
+      lanes.push_back(lane);
+    }
+  } else {
+    Lane lane;
+    MACO_ASSIGN(lane, table.Find(options.names.front()));
+    lanes.push_back(lane);
+  }
+  if (!options.untaint.empty()) {
+    if (options.names.empty()) {
+      return Fail(Code::kInvalid, "--untaint needs the name of one lane");
+    }
+    return Untaint(*state, lanes.front(), options);
+  }
+  int status = kExitOk;
+  std::string text;
+  for (const auto& lane : lanes) {
+    const auto done = RepairOne(place, *state, lane, options.dry_run);
+    if (!done) {
+      ::maco::Report(kTool, done.error());
+      status = kExitNo;
+    } else if (!done->empty()) {
+      text += lane.name + ": " + (options.dry_run ? "would be " : "") + *done + "\n";
+    } else if (const auto trouble = Trouble(table, lane); !trouble.empty()) {
+      Note(kTool, "lane '" + lane.name + "': " + EscapeControl(trouble));
+      status = kExitNo;
+    }
+  }
+  MACO_TRY(Print(text));
+  return status;
+}
+
+}  // namespace maco::worktree

@@ -1,0 +1,174 @@
+// Checkout by our own Git directory, copies descriptor by descriptor.
+// Contract: maco-worktree/populate.h.
+#include "maco-worktree/populate.h"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "libcommon/base/byte_codec.h"
+#include "libcommon/base/text.h"
+#include "libcommon/os/directory.h"
+
+namespace maco::worktree {
+namespace {
+
+constexpr std::size_t kMaxIncluded = 10'000;
+constexpr std::uint64_t kMaxIncludedBytes = std::uint64_t{64} << 20U;
+
+Result<void> CopyBytes(int from, int to, std::uint64_t size) {
+  for (std::uint64_t done = 0; done < size;) {
+    const ssize_t n = sendfile(to, from, nullptr, size - done);
+    if (n < 0) {
+      return FailOs(errno, "copy a file");
+    }
+    if (n == 0) {
+      break;  // it became shorter
+    }
+    done += static_cast<std::uint64_t>(n);
+  }
+  return {};
+}
+
+// Copies one regular file with its permissions; what is there already stays.
+Result<bool> CopyFile(const Directory& from, const Directory& to, const std::string& path) {
+  UniqueFd source;
+  MACO_ASSIGN(source, from.OpenFile(path, O_RDONLY | O_NONBLOCK));
+  struct stat st {};
+  if (fstat(source.get(), &st) != 0 || !S_ISREG(st.st_mode)) {
+    return false;
+  }
+  if (static_cast<std::uint64_t>(st.st_size) > kMaxIncludedBytes) {
+    return Fail(Code::kLimit, Quoted(path) + " is too large to be copied into a lane",
+                "leave it out of .worktreeinclude");
+  }
+  for (std::size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    MACO_TRY(to.OpenOrCreate(path.substr(0, slash), 0777));
+  }
+  auto copy = to.OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, st.st_mode & 0777U);
+  if (!copy) {
+    return copy.error().code == Code::kExists ? Result<bool>(false) : Fail(copy.error());
+  }
+  MACO_TRY(CopyBytes(source.get(), copy->get(), static_cast<std::uint64_t>(st.st_size)));
+  return true;
+}
+
+Result<void> WriteFileIn(const Directory& directory, const std::string& name,
+                         const std::string& text) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, directory.OpenFile(name, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return WriteAll(fd.get(), AsBytes(text));
+}
+
+// As git-config(1) quotes a value.
+std::string ConfigText(const std::string& value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+Result<void> CheckOutBase(const LaneGit& git, const Lane& lane) {
+  MACO_TRY(git.Ask({"read-tree", "--no-recurse-submodules", "-m", "-u", lane.base},
+                   {lane.path, git.base_index(), "", std::nullopt, {}}));
+  return {};
+}
+
+Result<void> GiveIndex(const LaneGit& git, const Lane& lane) {
+  UniqueFd source(open(git.base_index().c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat st {};
+  if (!source.valid() || fstat(source.get(), &st) != 0) {
+    return FailOs(errno, "open", git.base_index());
+  }
+  Directory admin;
+  MACO_ASSIGN(admin, Directory::OpenPath(lane.git_dir));
+  UniqueFd index;
+  MACO_ASSIGN(index, admin.OpenFile("index", O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return CopyBytes(source.get(), index.get(), static_cast<std::uint64_t>(st.st_size));
+}
+
+Result<std::vector<std::string>> CopyIncluded(const LaneGit& git, const Place& place,
+                                              const Lane& lane, const std::string& include_file) {
+  std::vector<std::string> out;
+  if (place.repository.worktree.empty()) {
+    return out;
+  }
+  const std::string patterns =
+      include_file.starts_with('/') ? include_file : place.repository.worktree + "/" + include_file;
+  if (access(patterns.c_str(), R_OK) != 0) {
+    return out;
+  }
+  const LaneGit::Call call{place.repository.worktree, git.base_index(), "", std::nullopt, {}};
+  std::string named;
+  MACO_ASSIGN(named, git.Ask({"ls-files", "-z", "-o", "-i", "--exclude-from=" + patterns}, call));
+  std::vector<std::string> ask{"ls-files", "-z", "-o", "-i", "--exclude-per-directory=.gitignore"};
+  const std::string exclude = place.repository.common_dir + "/info/exclude";
+  if (access(exclude.c_str(), R_OK) == 0) {
+    ask.push_back("--exclude-from=" + exclude);
+  }
+  std::string ignored;
+  MACO_ASSIGN(ignored, git.Ask(std::move(ask), call));
+  const auto fields = ZeroFields(ignored);
+  const std::set<std::string> all(fields.begin(), fields.end());
+  Directory from;
+  Directory to;
+  MACO_ASSIGN(from, Directory::OpenPath(place.repository.worktree));
+  MACO_ASSIGN(to, Directory::OpenPath(lane.path));
+  for (const auto& path : ZeroFields(named)) {
+    if (all.count(path) == 0 || path.ends_with('/')) {
+      continue;
+    }
+    if (out.size() == kMaxIncluded) {
+      return Fail(Code::kLimit,
+                  "more than " + std::to_string(kMaxIncluded) + " ignored files would be copied",
+                  "name fewer in " + include_file);
+    }
+    bool copied = false;
+    MACO_ASSIGN(copied, CopyFile(from, to, path));
+    if (copied) {
+      out.push_back(path);
+    }
+  }
+  return out;
+}
+
+Result<void> MakePrivateGit(const Place& place, const Lane& lane) {
+  Directory tree;
+  MACO_ASSIGN(tree, Directory::OpenPath(lane.path));
+  Directory top;
+  MACO_ASSIGN(top, tree.Create(".git", 0755));
+  for (const char* name : {"objects", "objects/info", "objects/pack", "refs", "refs/heads",
+                           "refs/heads/maco", "refs/tags", "info", "hooks", "logs"}) {
+    MACO_TRY(top.Create(name, 0755));
+  }
+  const bool sha256 = lane.format == "sha256";
+  std::string config = std::string("[core]\n\trepositoryformatversion = ") + (sha256 ? "1" : "0") +
+                       "\n\tbare = false\n\tfilemode = true\n\tlogallrefupdates = true\n"
+                       "\tautocrlf = " +
+                       place.auto_crlf + "\n\teol = " + place.eol + "\n";
+  if (sha256) {
+    config += "[extensions]\n\tobjectformat = sha256\n";
+  }
+  if (!place.user_name.empty() && !place.user_email.empty()) {
+    config += "[user]\n\tname = " + ConfigText(place.user_name) +
+              "\n\temail = " + ConfigText(place.user_email) + "\n";
+  }
+  MACO_TRY(WriteFileIn(top, "objects/info/alternates", place.repository.common_dir + "/objects\n"));
+  MACO_TRY(WriteFileIn(top, "info/exclude", ""));
+  MACO_TRY(WriteFileIn(top, "config", config));
+  MACO_TRY(WriteFileIn(top, lane.branch, lane.base + "\n"));
+  return WriteFileIn(top, "HEAD", "ref: " + lane.branch + "\n");
+}
+
+}  // namespace maco::worktree

@@ -1,0 +1,55 @@
+// Checks in the order in which a user can do something about them.
+// Contract: maco-worktree/ready_lane.h.
+#include "maco-worktree/ready_lane.h"
+
+namespace maco::worktree {
+
+Result<void> CheckLaneDirectory(const Lane& lane) {
+  const auto identity = IdentityOfPath(lane.path);
+  if (!identity) {
+    return Fail(Code::kRefused,
+                "the directory of lane '" + lane.name + "', " + Quoted(lane.path) + ", is gone",
+                "put it back, or git maco worktree remove --discard " + lane.name);
+  }
+  if (identity->device != lane.device || identity->inode != lane.inode) {
+    return Fail(
+        Code::kRefused,
+        Quoted(lane.path) + " is not the directory that was made for lane '" + lane.name + "'",
+        "put that one back, or git maco worktree remove --discard " + lane.name);
+  }
+  return {};
+}
+
+Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKind lease) {
+  ReadyLane out;
+  MACO_ASSIGN(out.place, FindPlace());
+  auto state = OpenState(out.place, access);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  out.state = std::make_shared<StateRoot>(*std::move(state));
+  MACO_ASSIGN(out.table, ReadLanes(*out.state));
+  MACO_ASSIGN(out.lane, out.table.Find(name));
+  if (out.lane.state != "ready") {
+    return Fail(Code::kRefused, "lane '" + name + "' is " + out.lane.state + ", not ready",
+                out.lane.state == "removed" ? "git maco worktree restore " + name
+                                            : "git maco worktree repair " + name);
+  }
+  MACO_TRY(CheckLaneDirectory(out.lane));
+  MACO_ASSIGN(out.lease, TakeLease(*out.state, out.lane, lease));
+  // What happened to the lane until the lease was ours.
+  MACO_ASSIGN(out.table, ReadLanes(*out.state));
+  MACO_ASSIGN(out.lane, out.table.Find(name));
+  return out;
+}
+
+Result<Candidate> NewestCandidate(const LaneTable& table, const Lane& lane) {
+  const auto candidate = table.candidates.find(lane.candidate);
+  if (candidate == table.candidates.end()) {
+    return Fail(Code::kNotFound, "lane '" + lane.name + "' has no candidate",
+                "git maco worktree capture " + lane.name);
+  }
+  return candidate->second;
+}
+
+}  // namespace maco::worktree

@@ -1,0 +1,29 @@
+// A lane that a verb works on: found, ready, where it was made, and leased.
+// Errors: those of opening, kNotFound, kInvalid, kBusy (leased), kRefused (not ready, or moved by
+// hand).
+#pragma once
+
+#include <memory>
+
+#include "libcommon/lane/lane_registry.h"
+#include "maco-worktree/place.h"
+
+namespace maco::worktree {
+
+struct ReadyLane {
+  Place place;
+  std::shared_ptr<StateRoot> state;
+  LaneTable table;
+  Lane lane;
+  UniqueFd lease;
+};
+
+Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKind lease);
+
+// Whether the directory of a lane is the one that was made.
+Result<void> CheckLaneDirectory(const Lane& lane);
+
+// The newest candidate of a lane. Errors: kNotFound.
+Result<Candidate> NewestCandidate(const LaneTable& table, const Lane& lane);
+
+}  // namespace maco::worktree

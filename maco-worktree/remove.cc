@@ -1,0 +1,244 @@
+// `remove`, `restore`, `gc`: nothing that is only in a lane goes without a word for it (WT-07).
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "libcommon/base/clock.h"
+#include "libcommon/base/exit_code.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "libcommon/os/bounded_read.h"
+#include "maco-worktree/lane_git.h"
+#include "maco-worktree/lane_removal.h"
+#include "maco-worktree/lane_tree.h"
+#include "maco-worktree/ready_lane.h"
+#include "maco-worktree/verbs.h"
+
+namespace maco::worktree {
+namespace {
+
+constexpr std::uint64_t kMicros = 1'000'000;
+
+bool Exists(const std::string& path) {
+  struct stat st {};
+  return lstat(path.c_str(), &st) == 0;
+}
+
+// What the lane's own branch or HEAD has beyond its base.
+Result<std::string> OwnCommits(const Place& place, const Lane& lane) {
+  if (lane.kind == "private") {
+    // Written by whoever worked there: compared, never believed.
+    const auto tip = ReadPath(lane.git_dir + "/" + lane.branch, 256);
+    return tip && *tip == lane.base + "\n" ? "" : "it has commits of its own";
+  }
+  std::vector<std::string> tips{BranchTip(place, lane)};
+  if (auto head = AskRepositoryGit(lane.git_dir, {"rev-parse", "--verify", "--quiet", "HEAD"})) {
+    tips.push_back(*std::move(head));
+  }
+  for (const auto& tip : tips) {
+    bool only_here = false;
+    if (!tip.empty() && tip != lane.base) {
+      MACO_ASSIGN(only_here, IsOnlyInLane(place, lane, tip));
+    }
+    if (only_here) {
+      return "commit " + tip.substr(0, 12) + " is in no other branch";
+    }
+  }
+  return "";
+}
+
+// Why its removal would lose something; empty if it would not.
+Result<std::string> WhatWouldBeLost(const ReadyLane& ready) {
+  LaneTree tree;
+  MACO_ASSIGN(tree,
+              TakeLaneTree(LaneGit::Of(ready.place, ready.lane), ready.lane, Believe::kTimes));
+  if (!tree.findings.empty()) {
+    return Quoted(tree.findings.front().path) + " " + tree.findings.front().what;
+  }
+  bool saved = tree.changes.empty();
+  for (const auto& [id, candidate] : ready.table.candidates) {
+    saved = saved || (candidate.lane_id == ready.lane.id && candidate.state == "applied" &&
+                      candidate.tree == tree.tree);
+  }
+  if (!saved) {
+    return Quoted(tree.changes.front().path) + " was changed and not applied";
+  }
+  return OwnCommits(ready.place, ready.lane);
+}
+
+std::string TrashOf(const Place& place, const Lane& lane) {
+  return place.lanes_root + "/.removed/" + lane.name + "-" + lane.id;
+}
+
+Result<void> MoveDirectory(const std::string& from, const std::string& to) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(to).parent_path(), failed);
+  if (failed) {
+    return FailOs(failed.value(), "create the directory of", to);
+  }
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+    return FailOs(errno, "move", from + "' to '" + to);
+  }
+  return {};
+}
+
+// Row and claims of a lane that is being removed, in one commit.
+Result<void> CommitRemoval(const StateRoot& state, const Lane& lane) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  StoreChange change;
+  change.put[LaneKey(lane.name)] = Encode(lane);
+  for (const auto& [id, claim] : registry->table().claims) {
+    if (claim.lane_id == lane.id) {
+      change.erase.push_back(ClaimKey(id));
+    }
+  }
+  MACO_TRY(registry->Commit(change));
+  return registry->Close();
+}
+
+}  // namespace
+
+Result<int> Remove(const Options& options) {
+  const std::string& name = options.names.front();
+  ReadyLane ready;
+  auto opened = OpenReadyLane(name, Access::kWrite, LeaseKind::kWrite);
+  if (!opened && !(options.discard && opened.error().code == Code::kRefused)) {
+    return Fail(std::move(opened).error());
+  }
+  if (!opened) {
+    // Its directory is not there: what is left of it goes for good.
+    MACO_ASSIGN(ready.place, FindPlace());
+    auto state = OpenState(ready.place, Access::kWrite);
+    if (!state) {
+      return Fail(std::move(state).error());
+    }
+    MACO_ASSIGN(ready.table, ReadLanes(*state));
+    MACO_ASSIGN(ready.lane, ready.table.Find(name));
+    if (ready.lane.state != "ready") {
+      return Fail(std::move(opened).error());
+    }
+    if (options.dry_run) {
+      MACO_TRY(Print("would forget lane '" + name + "'\n"));
+      return kExitOk;
+    }
+    UniqueFd mutation;
+    MACO_ASSIGN(mutation, LockMutation(*state));
+    Lane forgotten = ready.lane;
+    forgotten.trash = ready.place.lanes_root + "/.removed/nothing-" + forgotten.id;
+    MACO_TRY(DestroyLane(ready.place, *state, forgotten));
+    return kExitOk;
+  }
+  ready = *std::move(opened);
+  for (const auto& [id, apply] : ready.table.applies) {
+    if (apply.lane == name) {
+      return Fail(Code::kRefused, "an apply of lane '" + name + "' was cut short",
+                  "git maco worktree apply --continue " + name + ", or --abort");
+    }
+  }
+  if (!options.discard) {
+    std::string lost;
+    MACO_ASSIGN(lost, WhatWouldBeLost(ready));
+    if (!lost.empty()) {
+      Note(kTool, "lane '" + name + "' is not removed: " + lost +
+                      "; capture and apply it, or git maco worktree remove --discard " + name);
+      return kExitNo;
+    }
+  }
+  Lane lane = ready.lane;
+  lane.state = "removed";
+  lane.changed_us = WallMicros();
+  lane.trash = TrashOf(ready.place, lane);
+  if (options.dry_run) {
+    MACO_TRY(Print("would move " + Quoted(lane.path) + " to " + Quoted(lane.trash) + "\n"));
+    return kExitOk;
+  }
+  UniqueFd mutation;
+  MACO_ASSIGN(mutation, LockMutation(*ready.state));
+  MACO_TRY(CommitRemoval(*ready.state, lane));
+  MACO_TRY(MoveDirectory(lane.path, lane.trash));
+  return kExitOk;
+}
+
+Result<int> Restore(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  auto state = OpenState(place, Access::kWrite);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  UniqueFd mutation;
+  MACO_ASSIGN(mutation, LockMutation(*state));
+  LaneTable table;
+  MACO_ASSIGN(table, ReadLanes(*state));
+  Lane lane;
+  MACO_ASSIGN(lane, table.Find(options.names.front()));
+  if (lane.state != "removed") {
+    Note(kTool, "lane '" + lane.name + "' was not removed");
+    return kExitNo;
+  }
+  if (options.dry_run) {
+    MACO_TRY(Print("would move " + Quoted(lane.trash) + " to " + Quoted(lane.path) + "\n"));
+    return kExitOk;
+  }
+  if (!Exists(lane.path)) {
+    MACO_TRY(MoveDirectory(lane.trash, lane.path));
+  }
+  lane.state = "ready";
+  lane.changed_us = WallMicros();
+  lane.trash.clear();
+  MACO_TRY(CheckLaneDirectory(lane));
+  MACO_TRY(PutLane(*state, lane));
+  Note(kTool, "its claims were given up when it was removed: git maco worktree claim " + lane.name +
+                  " PATH...");
+  MACO_TRY(Print(EscapeControl(lane.path) + "\n"));
+  return kExitOk;
+}
+
+Result<int> CollectGarbage(const Options& options) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  auto state = OpenState(place, Access::kWrite);
+  if (!state) {
+    return Fail(std::move(state).error());
+  }
+  UniqueFd mutation;
+  MACO_ASSIGN(mutation, LockMutation(*state));
+  LaneTable table;
+  MACO_ASSIGN(table, ReadLanes(*state));
+  const std::uint64_t now = WallMicros();
+  Json list = Json::array();
+  std::string text;
+  int status = kExitOk;
+  for (const auto& [name, lane] : table.lanes) {
+    const bool old =
+        lane.changed_us <= now && now - lane.changed_us >= options.max_age_seconds * kMicros;
+    if (lane.state != "removed" || !old) {
+      continue;
+    }
+    list.push_back({{"name", name}, {"id", lane.id}, {"trash", EncodeBytes(lane.trash)}});
+    text += (options.dry_run ? "would delete " : "deleted ") + name + "\n";
+    if (options.dry_run) {
+      continue;
+    }
+    if (const auto gone = DestroyLane(place, *state, lane); !gone) {
+      ::maco::Report(kTool, gone.error());  // the others go nevertheless
+      status = kExitNo;
+    }
+  }
+  if (options.json) {
+    MACO_TRY(PrintDocument("maco.lane-gc/1",
+                           {{"lanes", std::move(list)}, {"dry_run", options.dry_run}}));
+    return status;
+  }
+  MACO_TRY(Print(text));
+  return status;
+}
+
+}  // namespace maco::worktree
