@@ -13,6 +13,7 @@ LAYERS = {
     "auth": ("base", "os"),
     "log": ("base", "os", "auth"),
     "store": ("base", "os", "auth", "log"),
+    "lane": ("base", "os", "auth", "log", "store"),
     "git": ("base", "os", "auth", "log"),
     "state": ("base", "os", "auth", "log", "store", "git"),
     "cli": ("base",),
