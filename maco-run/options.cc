@@ -22,6 +22,9 @@ cxxopts::Options Table() {
       ("h,help", "")("version", "")  //
       ("profile", "", text())        //
       ("workspace", "", text())      //
+      ("lane", "", text())           //
+      ("write-claims", "")           //
+      ("validates", "", text())      //
       ("write", "", list())          //
       ("env", "", list())            //
       ("pass-env", "", list())       //
@@ -89,6 +92,30 @@ Result<void> TakeStep(const cxxopts::ParseResult& parsed, Options& options) {
   return {};
 }
 
+Result<void> TakeLane(const cxxopts::ParseResult& parsed, Options& options) {
+  options.write_claims = parsed.count("write-claims") != 0;
+  if (parsed.count("validates") != 0) {
+    options.validates = parsed["validates"].as<std::string>();
+  }
+  if (parsed.count("lane") == 0) {
+    return options.write_claims || !options.validates.empty()
+               ? Fail(Code::kUsage, "--write-claims and --validates need --lane")
+               : Result<void>();
+  }
+  options.lane = parsed["lane"].as<std::string>();
+  if (!options.request.workspace.empty()) {
+    return Fail(Code::kUsage, "--lane and --workspace exclude each other");
+  }
+  if (options.write_claims &&
+      (!options.request.write_roots.empty() || !options.validates.empty())) {
+    return Fail(Code::kUsage, "--write-claims excludes --write and --validates");
+  }
+  if (options.profile_named && options.request.profile == Profile::kDiagnostic) {
+    return Fail(Code::kUsage, "profile 'diagnostic' has no workspace");
+  }
+  return {};
+}
+
 Result<Options> Take(const cxxopts::ParseResult& parsed) {
   Options options;
   if (parsed.count("help") != 0 || parsed.count("version") != 0) {
@@ -107,6 +134,7 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
                   "one of offline-read, offline-write, diagnostic");
     }
     options.request.profile = *profile;
+    options.profile_named = true;
   }
   if (parsed.count("workspace") != 0) {
     options.request.workspace = parsed["workspace"].as<std::string>();
@@ -120,6 +148,7 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
     return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
   }
   MACO_TRY(TakeStep(parsed, options));
+  MACO_TRY(TakeLane(parsed, options));
   if (parsed.count("result-limit") != 0 && parsed.count("result") == 0) {
     return Fail(Code::kUsage, "--result-limit needs --result");
   }
@@ -165,6 +194,7 @@ Result<Options> ParseOptions(int argc, const char* const* argv) {
 
 std::string Usage() {
   return "usage: maco-run [--profile PROFILE] [--workspace DIR] [--write DIR]...\n"
+         "                [--lane NAME [--write-claims | --validates CANDIDATE]]\n"
          "                [--env NAME=VALUE]... [--pass-env NAME]...\n"
          "                [--memory BYTES] [--tasks N] [--cpu PERCENT] [--nofile N]\n"
          "                [--fsize BYTES] [--tmp BYTES] [--disk BYTES] [--timeout SECONDS]\n"

@@ -19,7 +19,11 @@ struct Options {
   bool json = false;        // stdout is the evidence document alone
   int evidence_fd = -1;     // where the evidence goes besides the store
   std::string result_file;  // where the result goes
-  std::string run_name;     // with step_name: the script's run that this is a step of
+  bool profile_named = false;
+  std::string lane;           // the workspace is this lane
+  bool write_claims = false;  // only what the lane has claimed can be written
+  std::string validates;      // a candidate of the lane
+  std::string run_name;       // with step_name: the script's run that this is a step of
   std::string step_name;
   bool validation = false;  // the step is done each time
 };

@@ -15,6 +15,7 @@
 #include "libcommon/base/report.h"
 #include "libcommon/git/config.h"
 #include "maco-run/confined_run.h"
+#include "maco-run/lane_choice.h"
 #include "maco-run/leftovers.h"
 #include "maco-run/record/observations.h"
 #include "maco-run/record/run_store.h"
@@ -53,8 +54,14 @@ Result<void> HideStateAround(RunSpec& spec, const Surroundings& surroundings) {
 
 // The trees whose state a step is bound to; where its result is saved does not count.
 WorktreePlace BoundWorktree(const RunSpec& spec, const Surroundings& surroundings,
-                            const Options& options) {
+                            const Options& options, const std::optional<ChosenLane>& lane) {
   WorktreePlace place{surroundings.git_dir, surroundings.worktree, {}, {}};
+  if (lane) {
+    // git is not asked about a private lane: the run could have written what git would execute.
+    const bool linked = lane->lane.kind == "linked";
+    place.git_dir = linked ? lane->lane.git_dir : surroundings.git_dir;
+    place.worktree = linked ? lane->lane.path : "";
+  }
   for (const auto& root : spec.roots) {
     if (root.scan) {
       place.roots.push_back(root.path);
@@ -119,6 +126,14 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   std::vector<ConfigValue> settings;
   MACO_ASSIGN(settings, ReadAllConfig());
   MACO_ASSIGN(request.limits, LimitsOf(options, settings));
+  std::optional<ChosenLane> lane;
+  if (!options.lane.empty()) {
+    auto chosen = ChooseLane(*state, options, request);
+    if (!chosen) {
+      return Fail(std::move(chosen).error());
+    }
+    lane.emplace(*std::move(chosen));
+  }
   RunSpec spec;
   MACO_ASSIGN(spec, ResolveRun(request, surroundings));
   if (result_place.directory.valid()) {
@@ -126,7 +141,7 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   }
   std::optional<Step> step;
   if (is_step) {
-    spec.bound_worktree = BoundWorktree(spec, surroundings, options);
+    spec.bound_worktree = BoundWorktree(spec, surroundings, options, lane);
     auto opened = Step::Open(*state, options);
     if (!opened) {
       return Fail(std::move(opened).error());
@@ -153,6 +168,9 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   MACO_TRY(HoldDirectoriesAbove(spec));
   timings.Mark("scanned");
   MACO_TRY(CheckNames(spec));
+  if (lane) {
+    MACO_TRY(RecordLaneRun(*state, *lane, spec.id));
+  }
   auto store = RunStore::Create(*state, spec.id);
   if (!store) {
     return Fail(std::move(store).error());

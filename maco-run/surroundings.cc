@@ -11,6 +11,7 @@
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/git/repository.h"
+#include "maco-run/own_program.h"
 #include "maco-run/spec/path_walk.h"
 
 namespace maco::run {
@@ -22,21 +23,6 @@ Result<std::string> CurrentDirectory() {
     return FailOs(errno, "find the current directory");
   }
   return std::string(path.data());
-}
-
-// The guardian lies beside maco-run, in a build tree and when installed.
-Result<std::string> GuardianPath() {
-  std::array<char, 4096> path{};
-  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
-  if (n <= 0 || static_cast<std::size_t>(n) == path.size()) {
-    return FailOs(errno, "find maco-run's own path");
-  }
-  std::string self(path.data(), static_cast<std::size_t>(n));
-  self = self.substr(0, self.rfind('/')) + "/maco-guardian";
-  if (access(self.c_str(), X_OK) != 0) {
-    return FailOs(errno, "find the guardian", self);
-  }
-  return self;
 }
 
 // What the caller's environment names is the caller's word. With GIT_DIR alone that is the current
@@ -55,7 +41,7 @@ bool NamedByCaller(const std::string& worktree, const std::string& current) {
 Result<Surroundings> FindSurroundings() {
   Surroundings out;
   MACO_ASSIGN(out.current_directory, CurrentDirectory());
-  MACO_ASSIGN(out.guardian, GuardianPath());
+  MACO_ASSIGN(out.guardian, OwnProgram("maco-guardian"));
   const passwd* user = getpwuid(geteuid());
   out.home = user != nullptr ? user->pw_dir : "";
   Repository repository;

@@ -10,6 +10,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/os/atomic_file.h"
 #include "libcommon/os/bounded_read.h"
+#include "libcommon/state/run_event.h"
 #include "libcommon/state/run_sight.h"
 #include "libcommon/store/json_members.h"
 
@@ -126,6 +127,13 @@ Result<CandidateDocument> Decode(const Json& json) {
   return sound && top.sound() ? Result<CandidateDocument>(std::move(out)) : Fail(Malformed());
 }
 
+// Its command was never released: it was refused, or died before. A start is on record first.
+bool NeverStarted(const RunSight& sight) {
+  const bool planned_only = sight.last_event.empty() || sight.last_event == kRunPlanned ||
+                            sight.last_event == kRunRefused;
+  return !sight.error && !sight.held && planned_only && sight.unnamed_event != kCommandStarted;
+}
+
 Result<UniqueFd> OpenLeaf(const Directory& files, const std::string& name) {
   UniqueFd fd;
   MACO_ASSIGN(fd, files.OpenFile(name, O_RDONLY | O_NONBLOCK));
@@ -145,6 +153,9 @@ std::vector<RunOfLane> RunsOf(const StateRoot& state, const LaneTable& table,
       continue;
     }
     const RunSight sight = LookAtRun(state, writer.run);
+    if (NeverStarted(sight)) {
+      continue;
+    }
     RunOfLane run{writer.run, sight.evidence_sha256, sight.publishable, ""};
     if (sight.error) {
       run.why_not = ::maco::Describe(*sight.error);
@@ -250,6 +261,8 @@ Result<CandidateDocument> ReadCandidate(const StateRoot& state, const Directory&
 
 Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTree& tree,
                         CandidateDocument& document) {
+  // Reserved already, but for a crash just after the last one got its name.
+  MACO_TRY(files.OpenFile(kLeaf, O_RDWR | O_CREAT, 0600));
   UniqueFd leaf;
   MACO_ASSIGN(leaf, OpenLeaf(files, kLeaf));
   MACO_TRY(
@@ -261,6 +274,7 @@ Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTr
   auto hashed = Sha256OfFile(leaf.get(), kMaxPatch);
   if (!hashed) {
     if (hashed.error().code == Code::kLimit) {
+      truncate((git.files() + "/" + kLeaf).c_str(), 0);  // else it only takes room
       return Fail(Code::kLimit, "the patch is larger than 64 MiB", "split the work");
     }
     return Fail(std::move(hashed).error());

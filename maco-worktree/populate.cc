@@ -167,6 +167,8 @@ Result<void> MakePrivateGit(const Place& place, const Lane& lane) {
   MACO_TRY(WriteFileIn(top, "objects/info/alternates", place.repository.common_dir + "/objects\n"));
   MACO_TRY(WriteFileIn(top, "info/exclude", ""));
   MACO_TRY(WriteFileIn(top, "config", config));
+  // Says that this is the common directory: whoever works here cannot say otherwise.
+  MACO_TRY(WriteFileIn(top, "commondir", ".\n"));
   MACO_TRY(WriteFileIn(top, lane.branch, lane.base + "\n"));
   return WriteFileIn(top, "HEAD", "ref: " + lane.branch + "\n");
 }

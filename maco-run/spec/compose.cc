@@ -212,6 +212,9 @@ Json ComposeRequested(const RunSpec& spec) {
   out["profile"] = ProfileName(spec.profile);
   out["command"] = Texts(spec.command);
   out["variables"] = DescribeVariables(spec.added_variables);
+  if (!spec.lane.empty()) {
+    out["lane"] = {{"name", spec.lane}, {"id", spec.lane_id}, {"validates", spec.validates}};
+  }
   out["directory"] = Identity(spec.directory_identity);
   out["directory"]["path"] = EscapeControl(InsidePath(spec, spec.directory));
   out["roots"] = RequestedPaths(spec);

@@ -79,6 +79,14 @@ Links FollowLinks(const RootScan& scan) {
   return out;
 }
 
+// WT-09: what git executes, and what leads it elsewhere, stays as it was made: all of these exist.
+Result<void> ProtectSettings(const std::string& git_dir, RunSpec& spec) {
+  for (const char* name : {"/config", "/commondir", "/hooks", "/info", "/objects/info"}) {
+    MACO_TRY(MakeReadOnly(git_dir + name, spec));
+  }
+  return {};
+}
+
 bool HoldsKey(const std::string& state_root) {
   const auto key = IdentityOfPath(state_root + "/key");
   return key.has_value();
@@ -105,14 +113,20 @@ Result<void> ProtectPath(const std::string& path, const std::string& holder, Run
 
 Result<void> ProtectRepositories(const RootScan& scan, RunSpec& spec) {
   for (const auto& path : scan.git_entries) {
-    MACO_TRY(MakeReadOnly(path, spec));
+    if (path == spec.own_git_dir) {
+      MACO_TRY(ProtectSettings(path, spec));
+    } else {
+      MACO_TRY(MakeReadOnly(path, spec));
+    }
   }
   for (const auto& path : scan.git_directories) {
     MACO_TRY(ProtectPath(path, path + "/HEAD", spec));
   }
   const Links links = FollowLinks(scan);
   for (const auto& link : links.links) {
-    MACO_TRY(ProtectPath(link.target, link.holder, spec));
+    if (Canonical(link.target) != spec.own_git_dir) {
+      MACO_TRY(ProtectPath(link.target, link.holder, spec));
+    }
   }
   std::vector<std::string> state_roots = scan.seen.state_roots;
   std::ranges::copy_if(links.state_roots, std::back_inserter(state_roots), HoldsKey);
@@ -126,7 +140,7 @@ Result<void> CheckRepositories(const RootScan& scan, const RunSpec& spec) {
   };
   for (const auto* paths : {&scan.git_entries, &scan.git_directories}) {
     for (const auto& path : *paths) {
-      if (IsWritableInside(spec, path)) {
+      if (path != spec.own_git_dir && IsWritableInside(spec, path)) {
         return fresh(path);
       }
     }
@@ -134,7 +148,7 @@ Result<void> CheckRepositories(const RootScan& scan, const RunSpec& spec) {
   for (const auto& link : FollowLinks(scan).links) {
     WalkedPath end;
     MACO_ASSIGN(end, WalkFixedPath(spec, link.target, link.holder));
-    if (end.exists && IsWritableInside(spec, end.path)) {
+    if (end.exists && end.path != spec.own_git_dir && IsWritableInside(spec, end.path)) {
       return fresh(end.path);
     }
   }

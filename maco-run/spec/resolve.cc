@@ -35,6 +35,12 @@ class Resolver {
     spec_.limits = request_.limits;
     spec_.guardian = where_.guardian;
     MACO_ASSIGN(spec_.guardian_identity, IdentityOfPath(spec_.guardian));
+    spec_.lane = request_.lane;
+    spec_.lane_id = request_.lane_id;
+    spec_.validates = request_.validates;
+    if (!request_.own_git_dir.empty()) {
+      spec_.own_git_dir = Canonical(request_.own_git_dir);
+    }
     MACO_TRY(CheckLimits(spec_.limits));
     MACO_TRY(Command());
     AddPrivateDirectories();

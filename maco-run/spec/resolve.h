@@ -18,6 +18,10 @@ struct Request {
   std::vector<std::string> variables;
   std::vector<std::string> command;
   bool with_result = false;
+  std::string lane;  // name of the lane that the workspace is
+  std::string lane_id;
+  std::string own_git_dir;  // of a private lane that is to be written
+  std::string validates;
 };
 
 // The repository, as found by git; paths absolute.

@@ -60,7 +60,11 @@ struct RunSpec {
   Profile profile = Profile::kOfflineRead;
   Limits limits;
   std::vector<std::string> command;
-  std::string directory;  // working directory, inside a root
+  std::string lane;  // name; empty: none
+  std::string lane_id;
+  std::string own_git_dir;  // of a private lane: it may be written, but for what git executes
+  std::string validates;    // a candidate
+  std::string directory;    // working directory, inside a root
   FileIdentity directory_identity;
   std::vector<std::string> added_variables;  // "NAME=value", the caller's
   std::vector<std::string> environment;      // the whole of it
