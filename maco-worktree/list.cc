@@ -7,6 +7,8 @@
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/lane/lane_sight.h"
+#include "maco-worktree/apply_leftovers.h"
 #include "maco-worktree/claim_rules.h"
 #include "maco-worktree/lane_git.h"
 #include "maco-worktree/lane_removal.h"
@@ -21,34 +23,7 @@ bool Exists(const std::string& path) {
   return lstat(path.c_str(), &st) == 0;
 }
 
-// What a person should do about a lane; empty: nothing.
-std::string Trouble(const LaneTable& table, const Lane& lane) {
-  for (const auto& [id, apply] : table.applies) {
-    if (apply.lane == lane.name) {
-      return "an apply was cut short: git maco worktree apply --continue " + lane.name +
-             ", or --abort";
-    }
-  }
-  if (lane.state == "creating") {
-    return "its creation was cut short: git maco worktree repair " + lane.name;
-  }
-  if (lane.state == "removed") {
-    return Exists(lane.trash) ? ""
-                              : "its removal was cut short: git maco worktree repair " + lane.name;
-  }
-  if (const auto there = CheckLaneDirectory(lane); !there) {
-    return there.error().message + "; " + there.error().remedy;
-  }
-  return lane.tainted.empty() ? "" : "tainted: " + lane.tainted;
-}
-
-std::string StateOf(const LaneTable& table, const Lane& lane) {
-  const auto candidate = table.candidates.find(lane.candidate);
-  return lane.state != "ready"                 ? lane.state
-         : !lane.tainted.empty()               ? "tainted"
-         : candidate == table.candidates.end() ? "open"
-                                               : candidate->second.state;
-}
+std::string TroubleText(const LaneSight& sight) { return sight.trouble + "; " + sight.next; }
 
 // Worktrees below our root that are none of ours: said, never touched.
 std::vector<std::string> Strangers(const Place& place, const LaneTable& table) {
@@ -74,16 +49,18 @@ std::vector<std::string> Strangers(const Place& place, const LaneTable& table) {
 }
 
 Json Describe(const LaneTable& table, const Lane& lane) {
+  const LaneSight sight = LookAtLane(table, lane);
   Json out = {{"name", lane.name},
               {"id", lane.id},
               {"kind", lane.kind},
-              {"state", StateOf(table, lane)},
+              {"state", sight.state},
               {"base", lane.base},
               {"branch", lane.branch},
               {"path", EncodeBytes(lane.path)},
               {"candidate", lane.candidate},
               {"tainted", EncodeBytes(lane.tainted)},
-              {"trouble", EncodeBytes(Trouble(table, lane))}};
+              {"trouble", EncodeBytes(sight.trouble)},
+              {"next", sight.next}};
   out["claims"] = Json::array();
   for (const auto& path : ScopeOf(table, lane.id)) {
     out["claims"].push_back(EncodeBytes(path));
@@ -168,12 +145,13 @@ Result<int> List(const Options& options) {
   Json list = Json::array();
   std::string text;
   for (const auto& [name, lane] : table.lanes) {
+    const LaneSight sight = LookAtLane(table, lane);
     list.push_back(Describe(table, lane));
     text += options.nul ? name + '\0'
-                        : Padded(name, 24) + Padded(StateOf(table, lane), 10) +
-                              lane.base.substr(0, 12) + "  " + EscapeControl(lane.path) + "\n";
-    if (const auto trouble = Trouble(table, lane); !trouble.empty() && !options.json) {
-      Note(kTool, "lane '" + name + "': " + EscapeControl(trouble));
+                        : Padded(name, 24) + Padded(sight.state, 10) + lane.base.substr(0, 12) +
+                              "  " + EscapeControl(lane.path) + "\n";
+    if (!sight.trouble.empty() && !options.json) {
+      Note(kTool, "lane '" + name + "': " + EscapeControl(TroubleText(sight)));
     }
   }
   Json strangers = Json::array();
@@ -221,6 +199,12 @@ Result<int> Repair(const Options& options) {
   }
   int status = kExitOk;
   std::string text;
+  bool left = false;
+  MACO_ASSIGN(left, ClearApplyLeftovers(place.repository.git_dir, table, options.dry_run));
+  if (left) {
+    text = std::string("what an apply left that changed nothing ") +
+           (options.dry_run ? "would be" : "was") + " removed\n";
+  }
   for (const auto& lane : lanes) {
     const auto done = RepairOne(place, *state, lane, options.dry_run);
     if (!done) {
@@ -228,8 +212,8 @@ Result<int> Repair(const Options& options) {
       status = kExitNo;
     } else if (!done->empty()) {
       text += lane.name + ": " + (options.dry_run ? "would be " : "") + *done + "\n";
-    } else if (const auto trouble = Trouble(table, lane); !trouble.empty()) {
-      Note(kTool, "lane '" + lane.name + "': " + EscapeControl(trouble));
+    } else if (const LaneSight sight = LookAtLane(table, lane); !sight.trouble.empty()) {
+      Note(kTool, "lane '" + lane.name + "': " + EscapeControl(TroubleText(sight)));
       status = kExitNo;
     }
   }

@@ -52,6 +52,7 @@ Result<int> RunStatus(const Options& options) {
   Survey survey;
   MACO_ASSIGN(survey, SurveyRuns(*state, repository.common_dir + "/" + kStateRootName));
   MACO_TRY(SurveyStores(*state, survey));
+  SurveyLanes(*state, survey);
   std::string text;
   if (options.json) {
     MACO_ASSIGN(text, SurveyJson(survey));

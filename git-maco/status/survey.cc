@@ -153,6 +153,33 @@ Json StoresJson(const std::vector<StoreSight>& stores) {
   return out;
 }
 
+StoreLimits LimitsOf(const std::string& store) {
+  return store == kLaneStore ? LaneStoreLimits() : StoreLimits{};
+}
+
+std::string LaneText(const LaneSight& lane) {
+  const std::string what =
+      lane.name + ": " + lane.state + (lane.trouble.empty() ? "" : ", " + lane.trouble);
+  std::string out = Line(lane.urgent ? "LANE" : "lane", what);
+  if (!lane.next.empty()) {
+    out += std::string(kColumn + 2, ' ') + "next: " + EscapeControl(lane.next) + "\n";
+  }
+  return out;
+}
+
+Json LanesJson(const std::vector<LaneSight>& lanes) {
+  Json out = Json::array();
+  for (const LaneSight& lane : lanes) {
+    out.push_back({{"lane", lane.name},
+                   {"state", lane.state},
+                   {"candidate", lane.candidate},
+                   {"trouble", EscapeControl(lane.trouble)},
+                   {"urgent", lane.urgent},
+                   {"next", EscapeControl(lane.next)}});
+  }
+  return out;
+}
+
 void AddPath(const char* name, const std::string& path, Json& out) {
   out[name] = EscapeControl(path);
   if (!IsUtf8(path)) {
@@ -188,6 +215,7 @@ bool StoreSight::nearly_full() const {
 
 bool Survey::quiet() const {
   return !moved && uncertain.empty() && damaged.empty() &&
+         std::ranges::none_of(lanes, [](const LaneSight& lane) { return lane.urgent; }) &&
          std::ranges::none_of(stores, [](const StoreSight& store) {
            return store.error.has_value() || store.nearly_full();
          });
@@ -199,7 +227,7 @@ Result<void> SurveyStores(const StateRoot& state, Survey& survey) {
   for (const auto& name : list.names) {
     StoreSight sight;
     sight.name = name;
-    if (auto snapshot = ReadStore(StoreAccess::Of(state), name)) {
+    if (auto snapshot = ReadStore(StoreAccess::Of(state), name, LimitsOf(name))) {
       sight.fill = snapshot->fill;
     } else if (snapshot.error().code != Code::kNotFound) {  // else its creation was cut short
       sight.error = std::move(snapshot).error();
@@ -207,6 +235,16 @@ Result<void> SurveyStores(const StateRoot& state, Survey& survey) {
     survey.stores.push_back(std::move(sight));
   }
   return {};
+}
+
+void SurveyLanes(const StateRoot& state, Survey& survey) {
+  const auto table = ReadLanes(state);
+  if (!table) {
+    return;
+  }
+  for (const auto& [name, lane] : table->lanes) {
+    survey.lanes.push_back(LookAtLane(*table, lane));
+  }
 }
 
 Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root) {
@@ -249,6 +287,9 @@ std::string SurveyText(const Survey& survey) {
   for (const Attention& attention : survey.damaged) {
     out += AttentionText("DAMAGED", attention);
   }
+  for (const LaneSight& lane : survey.lanes) {
+    out += LaneText(lane);
+  }
   for (const StoreSight& store : survey.stores) {
     out += StoreText(store);
   }
@@ -265,6 +306,9 @@ std::string SurveyPorcelain(const Survey& survey) {
   };
   add("uncertain", survey.uncertain);
   add("damaged", survey.damaged);
+  for (const LaneSight& lane : survey.lanes) {
+    out += "lane " + lane.name + " " + lane.state + (lane.urgent ? " trouble\n" : " ok\n");
+  }
   for (const StoreSight& store : survey.stores) {
     const StoreFill& fill = store.fill;
     out += "store " + store.name + " " +
@@ -296,6 +340,7 @@ Result<std::string> SurveyJson(const Survey& survey) {
                  {"by_last_event", by_last_event},
                  {"uncertain", AttentionJson(survey.uncertain)},
                  {"damaged", AttentionJson(survey.damaged)}};
+  out["lanes"] = LanesJson(survey.lanes);
   out["stores"] = StoresJson(survey.stores);
   std::string text;
   MACO_ASSIGN(text, Canonicalize(out));

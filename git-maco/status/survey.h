@@ -9,6 +9,7 @@
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
+#include "libcommon/lane/lane_sight.h"
 #include "libcommon/state/run_sight.h"
 #include "libcommon/store/store_limits.h"
 
@@ -41,6 +42,7 @@ struct Survey {
   std::vector<Attention> uncertain;
   std::vector<Attention> damaged;
   std::vector<StoreSight> stores;
+  std::vector<LaneSight> lanes;
 
   bool quiet() const;
 };
@@ -53,6 +55,9 @@ void Count(RunSight sight, Survey& survey);
 
 // Errors: kPermission (the directory of stores), kLimit, kIo.
 Result<void> SurveyStores(const StateRoot& state, Survey& survey);
+
+// Nothing if the store of lanes cannot be read: that is a damaged store.
+void SurveyLanes(const StateRoot& state, Survey& survey);
 
 // Stable lines: a word for the kind, then fields without blanks; see git-maco-status(1).
 std::string SurveyPorcelain(const Survey& survey);

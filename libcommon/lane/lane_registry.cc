@@ -13,14 +13,6 @@ namespace {
 
 constexpr char kLeaseName[] = "lease";
 
-StoreLimits Limits() {
-  StoreLimits limits;
-  limits.rows = 16'384;
-  limits.table_bytes = std::uint64_t{16} << 20U;
-  limits.journal_bytes = std::uint64_t{64} << 20U;
-  return limits;
-}
-
 template <typename T>
 void Put(LaneTable& table, std::map<std::string, T>& rows, const std::string& name, Result<T> row) {
   if (row) {
@@ -59,6 +51,14 @@ LaneTable Decode(const Table& rows) {
 
 }  // namespace
 
+StoreLimits LaneStoreLimits() {
+  StoreLimits limits;
+  limits.rows = 16'384;
+  limits.table_bytes = std::uint64_t{16} << 20U;
+  limits.journal_bytes = std::uint64_t{64} << 20U;
+  return limits;
+}
+
 Result<Lane> LaneTable::Find(const std::string& name) const {
   if (!IsLaneName(name)) {
     return Fail(Code::kInvalid, "'" + EscapeControl(name) + "' is no name of a lane",
@@ -73,7 +73,7 @@ Result<Lane> LaneTable::Find(const std::string& name) const {
 }
 
 Result<LaneTable> ReadLanes(const StateRoot& state) {
-  const auto snapshot = ReadStore(StoreAccess::Of(state), kLaneStore, Limits());
+  const auto snapshot = ReadStore(StoreAccess::Of(state), kLaneStore, LaneStoreLimits());
   if (snapshot) {
     return Decode(snapshot->table);
   }
@@ -87,7 +87,7 @@ Result<LaneRegistry> LaneRegistry::Open(const StateRoot& state) {
   StoreOptions options;
   options.create = true;
   options.lock = LogLock::kWait;
-  options.limits = Limits();
+  options.limits = LaneStoreLimits();
   auto store = Store::Open(StoreAccess::Of(state), kLaneStore, options);
   if (!store) {
     return Fail(std::move(store).error());

@@ -28,6 +28,8 @@ struct LaneTable {
   Result<Lane> Find(const std::string& name) const;
 };
 
+StoreLimits LaneStoreLimits();
+
 // The table as it is now; empty if no lane was ever made. Errors: as ReadStore.
 Result<LaneTable> ReadLanes(const StateRoot& state);
 

@@ -2,6 +2,8 @@
 // Tests git-maco/status/survey.cc, status.cc.
 #include "git-maco/status/survey.h"
 
+#include <sys/stat.h>
+
 #include "git-maco/status/status.h"
 #include "tests/unit/state/run_fixture.h"
 
@@ -106,6 +108,44 @@ TEST_F(SurveyTest, ALongCommandIsCutForPeople) {
   const std::string text = SurveyText(survey);
   EXPECT_NE(text.find("command: echo xxx"), std::string::npos);
   EXPECT_NE(text.find("xxx...\n"), std::string::npos);
+}
+
+TEST_F(SurveyTest, LanesSayWhatToTypeNext) {
+  auto registry = LaneRegistry::Open(state());
+  ASSERT_TRUE(registry);
+  Lane lane;
+  lane.id = std::string(32, '1');
+  lane.state = "creating";
+  lane.path = "/nowhere/at/all";
+  StoreChange change;
+  change.put[LaneKey("cut")] = Encode(lane);
+  lane.state = "ready";
+  change.put[LaneKey("gone")] = Encode(lane);
+  lane.path = scratch_.Path(".");
+  struct stat st {};
+  ASSERT_EQ(stat(lane.path.c_str(), &st), 0);
+  lane.device = st.st_dev;
+  lane.inode = st.st_ino;
+  change.put[LaneKey("good")] = Encode(lane);
+  ASSERT_TRUE(registry->Commit(change));
+  ASSERT_TRUE(registry->Close());
+  Survey survey = Look();
+  SurveyLanes(state(), survey);
+  EXPECT_FALSE(survey.quiet());
+  const std::string text = SurveyText(survey);
+  EXPECT_NE(text.find("LANE        cut: creating, its creation was cut short, or is going on\n"
+                      "              next: git maco worktree repair cut\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("LANE        gone: open, its directory is gone\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("lane        good: open\n"
+                      "              next: git maco worktree capture good\n"),
+            std::string::npos)
+      << text;
+  const std::string lines = SurveyPorcelain(survey);
+  EXPECT_NE(lines.find("lane cut creating trouble\nlane gone open trouble\nlane good open ok\n"),
+            std::string::npos)
+      << lines;
 }
 
 TEST(StatusOptions, AreChecked) {
