@@ -140,6 +140,31 @@ test_terminal_that_nobody_reads() {
     expect_nothing_left
 }
 
+# The same when it is standard error that nobody reads: no note and no refusal holds maco-run up.
+test_notes_that_nobody_reads() {
+    new_repo
+    mkfifo "$HOME/full"
+    exec 7<>"$HOME/full"
+    perl -e 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); 1 while syswrite(STDOUT, "x" x 4096)' >"$HOME/full"
+    ! timeout 2 sh -c 'echo x >&2' 2>"$HOME/full" || fail "there is room for a line"
+    maco-run --timeout 2 -- sleep 60 2>"$HOME/full" 7>&- &
+    pid=$!
+    finish_run # not held up for ever
+    expect_status 124
+    maco-run --timeout 90 -- sleep 60 2>"$HOME/full" 7>&- &
+    pid=$!
+    until grep -qs command_started .git/maco/runs/*/run.log && pgrep -x sleep >/dev/null; do sleep 0.1; done
+    kill -TERM "$pid"
+    finish_run
+    expect_status 143
+    maco-run --write "$HOME/none" -- true 2>"$HOME/full" 7>&- &
+    pid=$!
+    finish_run
+    expect_status 125
+    exec 7>&-
+    expect_nothing_left
+}
+
 # A stopped guardian does not see that its host is gone; the next run ends it and says so.
 test_what_a_killed_run_left_is_cleaned_by_the_next() {
     new_repo
