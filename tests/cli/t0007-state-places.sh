@@ -99,6 +99,29 @@ run timeout 20 "$maco" journal verify store/claims
 [ "$status" -ne 124 ]
 check 'a lock file that is a FIFO holds nobody up'
 
+# A clock that goes back: order is by sequence numbers, never by time.
+filled
+command -v faketime >/dev/null || { echo "Bail out! faketime is missing: scripts/packages-test.txt"; exit 1; }
+run faketime '1 year ago' "$fixture" .git store claims 2 2
+[ "$status" -eq 0 ] && run "$maco" journal verify && [ "$status" -eq 0 ]
+check 'a clock that went back: the store goes on and verifies'
+run faketime '1 year ago' "$maco" journal resolve --happened --note n "$u"
+[ "$status" -eq 0 ] && run faketime '2 years ago' "$maco" status && [ "$status" -eq 0 ]
+check 'a clock that went back: an uncertain run is resolved, and stays so'
+run faketime '1 year ago' "$maco" journal rekey
+[ "$status" -eq 0 ] && run "$maco" journal verify && [ "$status" -eq 0 ]
+check 'a clock that went back: a rekey holds'
+git -C "$repo" config user.name n && git -C "$repo" config user.email e
+run "$maco" worktree create --claim a one
+run "$maco" worktree claim --expires 1h one b
+run faketime '1 year ago' "$maco" worktree create two
+run faketime '1 year ago' "$maco" worktree claim --take-over two b
+[ "$status" -eq 128 ] && contains "$err" "lane 'one'"
+check 'a clock that went back: no claim is over by that'
+run faketime '2 hours' "$maco" worktree claim --take-over two b
+[ "$status" -eq 0 ]
+check 'a clock that went on: the claim is over'
+
 # A read-only Git directory.
 filled
 chmod a-w "$repo/.git/maco" "$repo/.git/maco/runs/$u"
