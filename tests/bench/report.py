@@ -18,6 +18,10 @@ JOURNAL_VERIFY_SPEED = 0.8          # of libcrypto's, with records of 4 KiB
 JOURNAL_TWO_CORES = 1.7
 JOURNAL_RESIDENT_KIB = 32 << 10
 JOURNAL_JUDGED_SIZE = "4032"        # smaller records are shown only: frame and context weigh more
+WORKTREE_CREATE_RATIO = 1.15
+WORKTREE_CAPTURE_RATIO = 2.0
+WORKTREE_REHASH_RATIO = 1.2
+WORKTREE_COMMITS = 2                # durable ones, of each create
 NOT_LINKED = re.compile(r"^lib(git2|curl)\b")
 
 
@@ -116,11 +120,26 @@ def report_journal(measured):
     return met
 
 
+def report_worktree(measured):
+    met = []
+    for files, compared in measured["files"].items():
+        for name, most in (("create", WORKTREE_CREATE_RATIO), ("capture", WORKTREE_CAPTURE_RATIO),
+                           ("rehash", WORKTREE_REHASH_RATIO)):
+            print_sides(f"worktree, {name}, {files} files", compared[name])
+            met.append(ratio(compared[name], most))
+        commits = sorted(set(compared["create"]["commits"]))
+        met.append(target(commits == [WORKTREE_COMMITS],
+                          f"{' or '.join(map(str, commits))} durable commits for each create, "
+                          f"target {WORKTREE_COMMITS}"))
+    print("  not measured: create by copy on write, target at most 0.5 (lanes are checked out, not cloned)")
+    return met
+
+
 def main(path, load=None):
     with open(path, encoding="utf-8") as file:
         measured = json.load(file)
     met = {"run": report_run, "scan": report_scan, "start": report_start,
-           "journal": report_journal}[measured["bench"]](measured)
+           "journal": report_journal, "worktree": report_worktree}[measured["bench"]](measured)
     if load is not None:
         measured["load"] = float(load)
         with open(path, "w", encoding="utf-8") as file:
