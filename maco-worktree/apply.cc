@@ -8,6 +8,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/state/run_sight.h"
+#include "maco-worktree/apply_leftovers.h"
 #include "maco-worktree/apply_transaction.h"
 #include "maco-worktree/change_rules.h"
 #include "maco-worktree/decision.h"
@@ -139,9 +140,10 @@ Result<int> Tell(const Apply& row, const CandidateDocument& document, bool json,
   return kExitOk;
 }
 
-const Apply* PendingIn(const LaneTable& table, const std::string& worktree) {
+// In this working tree, or of this lane anywhere.
+const Apply* Pending(const LaneTable& table, const Target& target, const Lane& lane) {
   for (const auto& [id, row] : table.applies) {
-    if (row.worktree == worktree) {
+    if (row.git_dir == target.git_dir || row.lane == lane.name) {
       return &row;
     }
   }
@@ -181,15 +183,20 @@ Result<int> Begin(const Reviewed& reviewed, const Options& options) {
   const LaneGit git = LaneGit::Of(reviewed.place, reviewed.lane);
   Target target;
   MACO_ASSIGN(target, FindTarget(reviewed.place, reviewed.lane));
-  if (const Apply* pending = PendingIn(reviewed.table, target.worktree)) {
-    return Fail(Code::kBusy, "an apply of lane '" + pending->lane + "' was cut short here",
+  if (const Apply* pending = Pending(reviewed.table, target, reviewed.lane)) {
+    return Fail(Code::kBusy,
+                "an apply of lane '" + pending->lane + "' to " + Quoted(pending->worktree) +
+                    " was cut short",
                 "git maco worktree apply --continue " + pending->lane + ", or --abort");
+  }
+  if (!options.dry_run) {
+    MACO_TRY(ClearApplyLeftovers(target.git_dir, reviewed.table, false));
   }
   std::vector<std::string> reasons;
   MACO_ASSIGN(reasons, Objections(reviewed, git, options.unverified));
   const std::string mode = options.mode.empty() ? "index" : options.mode;
   if (reasons.empty()) {
-    MACO_ASSIGN(reasons, ConflictsWith(git, target, reviewed.document, mode));
+    MACO_ASSIGN(reasons, ConflictsWith(git, target, reviewed.document));
   }
   if (!reasons.empty()) {
     return Refuse(reviewed.lane.name, reasons);

@@ -90,33 +90,93 @@ void AddFlagged(const std::string& text, const Paths& changed, std::vector<std::
   }
 }
 
-// What lies where a file is to be made: a file, or something else than a directory on the way.
-// What the candidate removes makes room.
-Result<void> CheckFree(const Target& target, const Change& change, const Paths& removed,
-                       std::vector<std::string>& out) {
-  Directory top;
-  MACO_ASSIGN(top, Directory::OpenPath(target.worktree));
-  for (std::size_t slash = change.path.find('/'); slash != std::string::npos;
-       slash = change.path.find('/', slash + 1)) {
-    const std::string parent = change.path.substr(0, slash);
-    if (removed.count(parent) != 0) {
-      return {};
-    }
-    const auto directory = top.Open(parent, CrossDevice::kAllow);
-    if (!directory && directory.error().code == Code::kNotFound) {
-      return {};
-    }
-    if (!directory) {
-      out.push_back(Quoted(parent) + " is no directory, and " + Quoted(change.path) +
-                    " is to be made in it");
-      return {};
+// Looks at what lies where a file is to be made. What the candidate removes makes room.
+class Room {
+ public:
+  Room(const Directory& top, const CandidateDocument& document, std::vector<std::string>& out)
+      : top_(top), out_(out) {
+    for (const auto& change : document.changes) {
+      if (change.status == "D") {
+        removed_.insert(change.path);
+      }
     }
   }
-  if (const auto there = top.Stat(change.path); there && !S_ISDIR(there->mode)) {
-    out.push_back(Quoted(change.path) + " is there already, and git does not know it");
+
+  Result<void> Check(const Change& change) {
+    for (std::size_t slash = change.path.find('/'); slash != std::string::npos;
+         slash = change.path.find('/', slash + 1)) {
+      const std::string parent = change.path.substr(0, slash);
+      if (removed_.count(parent) != 0) {
+        return {};
+      }
+      if (passed_.count(parent) != 0) {
+        continue;
+      }
+      const auto directory = top_.Open(parent);
+      if (!directory && directory.error().code == Code::kNotFound) {
+        return {};
+      }
+      if (!directory) {
+        out_.push_back(Quoted(parent) +
+                       (directory.error().os_errno == EXDEV ? " is on another file system"
+                                                            : " is no directory") +
+                       ", and " + Quoted(change.path) + " is to be put in it");
+        return {};
+      }
+      passed_.insert(parent);
+    }
+    return change.status == "A" ? CheckPlace(change.path) : Result<void>();
   }
-  return {};
-}
+
+ private:
+  Result<void> CheckPlace(const std::string& path) {
+    const auto there = top_.Stat(path);
+    if (there && !S_ISDIR(there->mode)) {
+      out_.push_back(Quoted(path) + " is there already, and git does not know it");
+    } else if (there) {
+      MACO_TRY(Empties(path, path, 0));
+    }
+    return {};
+  }
+
+  // Whether the candidate removes something below; what it does not remove is in the way.
+  Result<bool> Empties(const std::string& directory, const std::string& wanted, int depth) {
+    constexpr int kMaxDepth = 256;
+    constexpr std::size_t kMaxNames = 100'000;
+    const auto opened = top_.Open(directory);
+    if (!opened || depth > kMaxDepth) {
+      return InTheWay(directory, wanted);
+    }
+    std::vector<std::string> names;
+    MACO_ASSIGN(names, opened->List(kMaxNames));
+    bool some = false;
+    for (const auto& name : names) {
+      const std::string path = directory + "/" + name;
+      FileIdentity identity;
+      MACO_ASSIGN(identity, opened->Stat(name));
+      if (removed_.count(path) != 0) {
+        some = true;
+      } else if (!S_ISDIR(identity.mode)) {
+        return InTheWay(path, wanted);
+      } else {
+        bool below = false;
+        MACO_ASSIGN(below, Empties(path, wanted, depth + 1));
+        some = some || below;
+      }
+    }
+    return some || depth == 0 ? Result<bool>(true) : InTheWay(directory, wanted);
+  }
+
+  bool InTheWay(const std::string& path, const std::string& wanted) {
+    out_.push_back(Quoted(path) + " is in the way of " + Quoted(wanted));
+    return true;
+  }
+
+  const Directory& top_;
+  std::vector<std::string>& out_;
+  Paths removed_;
+  Paths passed_;
+};
 
 // Only attribute files are read for this.
 Result<void> CheckFilters(const Target& target, const CandidateDocument& document,
@@ -201,9 +261,14 @@ Result<Target> FindTarget(const Place& place, const Lane& lane) {
 }
 
 Result<std::vector<std::string>> ConflictsWith(const LaneGit& git, const Target& target,
-                                               const CandidateDocument& document,
-                                               const std::string& mode) {
+                                               const CandidateDocument& document) {
   std::vector<std::string> out;
+  std::string shared;
+  MACO_ASSIGN(shared, AskRepositoryGit(target.git_dir, {"rev-parse", "--shared-index-path"}));
+  if (!shared.empty()) {
+    return Fail(Code::kUnsupported, "the index here is split in two files (core.splitIndex)",
+                "git update-index --no-split-index");
+  }
   MACO_TRY(CompareHead(git, target, document, out));
   const Paths changed = ChangedPaths(document);
   auto copy = TemporaryIndex::Create(git, target.git_dir + "/index");
@@ -216,28 +281,21 @@ Result<std::vector<std::string>> ConflictsWith(const LaneGit& git, const Target&
   // Entries whose times alone have changed are no changes.
   MACO_TRY(git.Run({"update-index", "-q", "--refresh"}, call));
   std::string text;
-  if (mode != "worktree") {
-    MACO_ASSIGN(text, git.Ask({"diff-index", "--cached", "--name-only", "-z", "--no-renames",
-                               "--no-ext-diff", "--ignore-submodules=all", target.head},
-                              call));
-    AddEach(text, changed, "has staged changes", out);
-  }
+  MACO_ASSIGN(text, git.Ask({"diff-index", "--cached", "--name-only", "-z", "--no-renames",
+                             "--no-ext-diff", "--ignore-submodules=all", target.head},
+                            call));
+  AddEach(text, changed, "has staged changes", out);
   MACO_ASSIGN(
       text, git.Ask({"diff-files", "--name-only", "-z", "--no-ext-diff", "--ignore-submodules=all"},
                     call));
   AddEach(text, changed, "has changes that are not committed", out);
   MACO_ASSIGN(text, git.Ask({"ls-files", "-v", "-z"}, call));
   AddFlagged(text, changed, out);
-  Paths removed;
+  Directory top;
+  MACO_ASSIGN(top, Directory::OpenPath(target.worktree));
+  Room room(top, document, out);
   for (const auto& change : document.changes) {
-    if (change.status == "D") {
-      removed.insert(change.path);
-    }
-  }
-  for (const auto& change : document.changes) {
-    if (change.status == "A") {
-      MACO_TRY(CheckFree(target, change, removed, out));
-    }
+    MACO_TRY(room.Check(change));
   }
   MACO_TRY(CheckFilters(target, document, out));
   return out;

@@ -21,10 +21,9 @@ Result<Target> FindTarget(const Place& place, const Lane& lane);
 
 // Why not, one line each; empty if it can be applied: what the head has differs from the base,
 // changes that are not committed, files in the way, paths that are not checked out or that a filter
-// writes. `mode` as in the row. Errors: kInvalid (git's words), kIo.
+// writes. Errors: kInvalid (git's words), kRefused (no index), kUnsupported (a split one), kIo.
 Result<std::vector<std::string>> ConflictsWith(const LaneGit& git, const Target& target,
-                                               const CandidateDocument& document,
-                                               const std::string& mode);
+                                               const CandidateDocument& document);
 
 // Lines for `git update-index -z --index-info`: the new state of each change, or the old one. What
 // is not there is removed, and comes first.

@@ -12,6 +12,8 @@
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/text.h"
 #include "libcommon/os/bounded_read.h"
+#include "maco-worktree/apply_files.h"
+#include "maco-worktree/apply_index.h"
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/temporary_index.h"
 
@@ -19,23 +21,6 @@ namespace maco::worktree {
 namespace {
 
 constexpr std::string_view kNone = "000000";
-constexpr char kLockText[] = "git maco apply ";
-constexpr std::size_t kMaxIndex = std::size_t{1} << 30U;
-
-bool Exists(const std::string& path) {
-  struct stat st {};
-  return lstat(path.c_str(), &st) == 0;
-}
-
-Result<std::string> HashOf(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) {
-    return FailOs(errno, "open", path);
-  }
-  Digest digest;
-  MACO_ASSIGN(digest, Sha256OfFile(fd.get(), kMaxIndex));
-  return ToHex(digest);
-}
 
 Error NotAsLeft(const std::vector<std::string>& paths) {
   return MakeError(Code::kRefused,
@@ -58,9 +43,6 @@ Result<void> SyncFileSystem(const std::string& path) {
 
 Result<void> ApplyTransaction::TakeIndexLock() const {
   const std::string path = IndexLock();
-  if (const auto text = ReadPath(path, 4096); text && text->starts_with(kLockText)) {
-    unlink(path.c_str());  // of an apply that died before it had begun: we hold the mutation lock
-  }
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd.valid() && errno == EEXIST) {
     return Fail(Code::kBusy, Quoted(path) + " exists: git is changing the index, or was cut short",
@@ -69,13 +51,13 @@ Result<void> ApplyTransaction::TakeIndexLock() const {
   if (!fd.valid()) {
     return FailOs(errno, "create", path);
   }
-  return WriteAll(fd.get(), AsBytes(kLockText + row_.id + "\n"));
+  return WriteAll(fd.get(), AsBytes(kApplyLockText + row_.id + "\n"));
 }
 
 // By its content: git's own would begin with an index.
 bool ApplyTransaction::HoldsIndexLock() const {
   const auto text = ReadPath(IndexLock(), 4096);
-  return text && *text == kLockText + row_.id + "\n";
+  return text && *text == kApplyLockText + row_.id + "\n";
 }
 
 Result<std::string> ApplyTransaction::MakeCommit(const std::string& message,
@@ -117,58 +99,112 @@ Result<void> ApplyTransaction::BringObjects(const std::string& root) const {
   return {};
 }
 
-Result<void> ApplyTransaction::StageFiles(const std::string& place, Side side,
-                                          const std::vector<Change>& changes) const {
-  if (mkdir(place.c_str(), 0700) != 0 && errno != EEXIST) {
-    return FailOs(errno, "create", place);
+Result<void> ApplyTransaction::StageFiles() const {
+  if (mkdir(Staging().c_str(), 0700) != 0) {
+    return FailOs(errno, "create", Staging());
   }
   auto index = TemporaryIndex::Create(git_, "");
   if (!index) {
     return Fail(std::move(index).error());
   }
-  LaneGit::Call call{row_.worktree, index->path(), "", IndexInfo(changes, side), {}};
+  LaneGit::Call call{
+      row_.worktree, index->path(), "", IndexInfo(document_.changes, Side::kNew), {}};
   MACO_TRY(git_.Ask({"update-index", "-z", "--index-info"}, call));
   call.input = std::nullopt;
-  MACO_TRY(git_.Ask({"checkout-index", "--all", "--quiet", "--prefix=" + place + "/"}, call));
+  MACO_TRY(git_.Ask({"checkout-index", "--all", "--quiet", "--prefix=" + Staging() + "/"}, call));
   return {};
 }
 
-Result<std::vector<std::string>> ApplyTransaction::Differing(const std::vector<Change>& changes,
-                                                             Side side) const {
-  std::vector<std::string> out;
+// As git sees it, so that a file whose line ends alone are others is what it was.
+Result<void> ApplyTransaction::RequireOld() const {
   std::vector<Change> there;
-  for (const auto& change : changes) {
-    const std::string& mode = side == Side::kNew ? change.new_mode : change.old_mode;
-    if (mode != kNone) {
+  for (const auto& change : document_.changes) {
+    if (change.old_mode != kNone) {
       there.push_back(change);
-    } else if (struct stat st{}; lstat((row_.worktree + "/" + change.path).c_str(), &st) == 0 &&
-                                 !S_ISDIR(st.st_mode)) {
-      out.push_back(change.path);
     }
   }
   if (there.empty()) {
-    return out;
+    return {};
   }
   auto index = TemporaryIndex::Create(git_, "");
   if (!index) {
     return Fail(std::move(index).error());
   }
-  LaneGit::Call call{row_.worktree, index->path(), "", IndexInfo(there, side), {}};
+  LaneGit::Call call{row_.worktree, index->path(), "", IndexInfo(there, Side::kOld), {}};
   MACO_TRY(git_.Ask({"update-index", "-z", "--index-info"}, call));
   call.input = std::nullopt;
   MACO_TRY(git_.Run({"update-index", "-q", "--refresh"}, call));
   std::string text;
   MACO_ASSIGN(text, git_.Ask({"diff-files", "--name-only", "-z", "--no-ext-diff"}, call));
-  for (auto& path : ZeroFields(text)) {
-    out.push_back(std::move(path));
-  }
-  return out;
+  const auto paths = ZeroFields(text);
+  return paths.empty() ? Result<void>() : Fail(NotAsLeft(paths));
 }
 
-// What was staged is moved away when it is done; what is to be removed is gone.
-bool ApplyTransaction::IsDone(const Change& change) const {
-  return change.new_mode == kNone ? !Exists(row_.worktree + "/" + change.path)
-                                  : !Exists(Staging() + "/" + change.path);
+// Copies of what there is, and what each file was and will be.
+Result<void> ApplyTransaction::KeepOldFiles() const {
+  Directory top;
+  Directory staged;
+  Directory kept;
+  MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
+  MACO_ASSIGN(staged, Directory::OpenPath(Staging()));
+  if (mkdir(Kept().c_str(), 0700) != 0) {
+    return FailOs(errno, "create", Kept());
+  }
+  MACO_ASSIGN(kept, Directory::OpenPath(Kept()));
+  std::vector<FileChange> files;
+  for (const auto& change : document_.changes) {
+    FileChange file{change.path, "", ""};
+    if (change.old_mode != kNone) {
+      MACO_TRY(CopyAside(top, change.path, kept));
+      // Of the copy: the tree may change at any time.
+      MACO_ASSIGN(file.old_state, StateOfFile(kept, change.path));
+    }
+    if (change.new_mode != kNone) {
+      MACO_ASSIGN(file.new_state, StateOfFile(staged, change.path));
+    }
+    files.push_back(std::move(file));
+  }
+  MACO_TRY(RequireOld());
+  return WriteFileChanges(FileList(), files);
+}
+
+// The files that still have to change to become as `to` says. Each has to be old or new.
+Result<std::vector<FileChange>> ApplyTransaction::Left(const Directory& top, Side to) const {
+  std::vector<FileChange> files;
+  MACO_ASSIGN(files, ReadFileChanges(FileList()));
+  std::vector<FileChange> out;
+  std::vector<std::string> wrong;
+  for (auto& file : files) {
+    std::string now;
+    MACO_ASSIGN(now, StateOfFile(top, file.path));
+    const std::string& wanted = to == Side::kNew ? file.new_state : file.old_state;
+    const std::string& other = to == Side::kNew ? file.old_state : file.new_state;
+    if (now != wanted && now != other) {
+      wrong.push_back(file.path);
+    } else if (now != wanted) {
+      out.push_back(std::move(file));
+    }
+  }
+  return wrong.empty() ? Result<std::vector<FileChange>>(std::move(out)) : Fail(NotAsLeft(wrong));
+}
+
+// Removals first: they make room.
+Result<void> ApplyTransaction::PutFiles(const Directory& top, Side to,
+                                        const std::vector<FileChange>& files) const {
+  const auto gone = [to](const FileChange& file) {
+    return (to == Side::kNew ? file.new_state : file.old_state).empty();
+  };
+  for (const auto& file : files) {
+    if (gone(file)) {
+      MACO_TRY(RemoveFile(top, file.path));
+    }
+  }
+  for (const auto& file : files) {
+    if (!gone(file)) {
+      MACO_TRY(Replace(top, to == Side::kNew ? Staging() : Kept(), file.path));
+    }
+  }
+  return {};
 }
 
 Result<void> ApplyTransaction::Replace(const Directory& top, const std::string& staging,
@@ -207,32 +243,24 @@ Result<void> ApplyTransaction::RemoveFile(const Directory& top, const std::strin
   return {};
 }
 
-Result<void> ApplyTransaction::PutIndex(const std::string& index) const {
-  const std::string beside = row_.git_dir + "/index.maco-" + row_.id;
-  unlink(beside.c_str());
-  MACO_TRY(CopyIndex(index, beside));
-  const UniqueFd fd(open(beside.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat st {};
-  if (stat((row_.git_dir + "/index").c_str(), &st) == 0) {
-    chmod(beside.c_str(), st.st_mode & 0777U);
+// Whether the commit of this apply is what the ref names, or is behind it.
+Result<ApplyTransaction::RefState> ApplyTransaction::LookAtRef() const {
+  const auto now = AskRepositoryGit(row_.git_dir, {"rev-parse", "--verify", "--quiet", RefName()});
+  if (now && *now == row_.commit) {
+    return RefState::kMoved;
   }
-  if (!fd.valid() || fsync(fd.get()) != 0) {
-    return FailOs(errno, "flush", beside);
+  if (now && *now == row_.head) {
+    return RefState::kOld;
   }
-  if (rename(beside.c_str(), (row_.git_dir + "/index").c_str()) != 0) {
-    return FailOs(errno, "put the index in place", row_.git_dir);
-  }
-  return {};
+  SpawnResult behind;
+  MACO_ASSIGN(behind, RunRepositoryGit(row_.git_dir,
+                                       {"merge-base", "--is-ancestor", row_.commit, RefName()}));
+  return behind.exit_status == 0 && behind.signal == 0 ? RefState::kBuiltUpon : RefState::kOther;
 }
 
 Result<void> ApplyTransaction::MoveRef(const std::string& from, const std::string& to) const {
-  const std::string name = row_.ref.empty() ? "HEAD" : row_.ref;
-  const auto now = AskRepositoryGit(row_.git_dir, {"rev-parse", "--verify", "--quiet", name});
-  if (now && *now == to) {
-    return {};
-  }
   MACO_TRY(AskRepositoryGit(row_.git_dir, {"update-ref", "--no-deref", "-m",
-                                           "maco: apply lane " + row_.lane, name, to, from}));
+                                           "maco: apply lane " + row_.lane, RefName(), to, from}));
   return {};
 }
 
@@ -242,27 +270,21 @@ Result<void> ApplyTransaction::Prepare(Apply& row, const std::string& message, c
     MACO_ASSIGN(row.commit, MakeCommit(message, place));
   }
   MACO_TRY(BringObjects(row.commit.empty() ? document_.tree : row.commit));
-  MACO_TRY(StageFiles(Staging(), Side::kNew, document_.changes));
+  MACO_TRY(StageFiles());
+  MACO_TRY(KeepOldFiles());
   if (TouchesIndex()) {
-    const std::string index = row.git_dir + "/index";
-    MACO_ASSIGN(row.index_sha256, HashOf(index));
-    unlink(NewIndex().c_str());
-    unlink(OldIndex().c_str());
-    MACO_TRY(CopyIndex(index, OldIndex()));
-    MACO_TRY(CopyIndex(index, NewIndex()));
-    const LaneGit::Call call{"", NewIndex(), "", IndexInfo(document_.changes, Side::kNew), {}};
-    MACO_TRY(git_.Ask({"update-index", "-z", "--index-info"}, call));
+    MACO_ASSIGN(row.index_sha256, HashOfIndex(row.git_dir));
   }
   MACO_TRY(SyncFileSystem(row.git_dir));
+  MACO_TRY(SyncFileSystem(git_.files()));
   row_ = row;
   return {};
 }
 
 void ApplyTransaction::Discard() const {
-  [[maybe_unused]] const auto removed = RemoveTree(Staging());
-  [[maybe_unused]] const auto old = RemoveTree(Staging() + "-old");
-  unlink(NewIndex().c_str());
-  unlink(OldIndex().c_str());
+  [[maybe_unused]] const auto staged = RemoveTree(Staging());
+  [[maybe_unused]] const auto kept = RemoveTree(Kept());
+  unlink(FileList().c_str());
   unlink((row_.git_dir + "/index.maco-" + row_.id).c_str());
   if (HoldsIndexLock()) {
     unlink(IndexLock().c_str());
@@ -273,96 +295,48 @@ Result<void> ApplyTransaction::Finish() {
   if (!HoldsIndexLock()) {
     MACO_TRY(TakeIndexLock());
   }
-  std::vector<Change> left;
-  for (const auto& change : document_.changes) {
-    if (!IsDone(change)) {
-      left.push_back(change);
-    }
+  RefState ref = RefState::kMoved;
+  if (!row_.commit.empty()) {
+    MACO_ASSIGN(ref, LookAtRef());
   }
-  std::vector<std::string> differing;
-  MACO_ASSIGN(differing, Differing(left, Side::kOld));
-  // What was put in place just before the crash differs from the old, and is the new.
-  std::erase_if(left, [&](const Change& change) {
-    return std::ranges::find(differing, change.path) == differing.end();
-  });
-  if (!left.empty()) {
-    MACO_ASSIGN(differing, Differing(left, Side::kNew));
-    if (!differing.empty()) {
-      return Fail(NotAsLeft(differing));
-    }
+  if (ref == RefState::kOther) {
+    return Fail(Code::kRefused, Quoted(RefName()) + " is not where it was",
+                "git maco worktree apply --abort " + row_.lane);
   }
   Directory top;
   MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
-  for (const auto& change : document_.changes) {
-    if (change.new_mode == kNone && !IsDone(change)) {
-      MACO_TRY(RemoveFile(top, change.path));
-    }
-  }
-  for (const auto& change : document_.changes) {
-    if (change.new_mode != kNone && !IsDone(change)) {
-      MACO_TRY(Replace(top, Staging(), change.path));
-    }
-  }
+  std::vector<FileChange> left;
+  MACO_ASSIGN(left, Left(top, Side::kNew));
+  MACO_TRY(PutFiles(top, Side::kNew, left));
   if (TouchesIndex()) {
-    std::string now;
-    MACO_ASSIGN(now, HashOf(row_.git_dir + "/index"));
-    if (now == row_.index_sha256) {
-      const LaneGit::Call call{row_.worktree, NewIndex(), "", std::nullopt, {}};
-      MACO_TRY(git_.Run({"update-index", "-q", "--refresh"}, call));
-      MACO_TRY(PutIndex(NewIndex()));
-    } else if (const auto ours = HashOf(NewIndex()); !ours || *ours != now) {
-      return Fail(NotAsLeft({row_.git_dir + "/index"}));
-    }
+    MACO_TRY(TurnIndex(git_, row_, document_.changes, Side::kNew));
   }
   MACO_TRY(SyncFileSystem(row_.worktree));
-  return row_.commit.empty() ? Result<void>() : MoveRef(row_.head, row_.commit);
+  return ref == RefState::kOld ? MoveRef(row_.head, row_.commit) : Result<void>();
 }
 
 Result<void> ApplyTransaction::Undo() {
   if (!HoldsIndexLock()) {
     MACO_TRY(TakeIndexLock());
   }
-  std::vector<std::string> not_old;
-  MACO_ASSIGN(not_old, Differing(document_.changes, Side::kOld));
-  std::vector<Change> changed;
-  for (const auto& change : document_.changes) {
-    if (std::ranges::find(not_old, change.path) != not_old.end()) {
-      changed.push_back(change);
-    }
-  }
-  std::vector<std::string> not_new;
-  MACO_ASSIGN(not_new, Differing(changed, Side::kNew));
-  if (!not_new.empty()) {
-    return Fail(NotAsLeft(not_new));
-  }
-  std::string index;
-  if (TouchesIndex()) {
-    MACO_ASSIGN(index, HashOf(row_.git_dir + "/index"));
-    const auto ours = HashOf(NewIndex());
-    if (index != row_.index_sha256 && (!ours || *ours != index)) {
-      return Fail(NotAsLeft({row_.git_dir + "/index"}));
-    }
-  }
+  RefState ref = RefState::kOld;
   if (!row_.commit.empty()) {
-    MACO_TRY(MoveRef(row_.commit, row_.head));
+    MACO_ASSIGN(ref, LookAtRef());
   }
-  const std::string old = Staging() + "-old";
-  MACO_TRY(RemoveTree(old));
-  MACO_TRY(StageFiles(old, Side::kOld, changed));
+  if (ref == RefState::kBuiltUpon) {
+    return Fail(Code::kRefused, "there are commits on top of the one that this apply made",
+                "git maco worktree apply --continue " + row_.lane);
+  }
   Directory top;
   MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
-  for (const auto& change : changed) {
-    if (change.old_mode == kNone) {
-      MACO_TRY(RemoveFile(top, change.path));
-    }
+  std::vector<FileChange> left;
+  MACO_ASSIGN(left, Left(top, Side::kOld));
+  if (ref == RefState::kMoved) {
+    MACO_TRY(MoveRef(row_.commit, row_.head));
   }
-  for (const auto& change : changed) {
-    if (change.old_mode != kNone) {
-      MACO_TRY(Replace(top, old, change.path));
-    }
-  }
-  if (TouchesIndex() && index != row_.index_sha256) {
-    MACO_TRY(PutIndex(OldIndex()));
+  MACO_TRY(PutFiles(top, Side::kOld, left));
+  if (TouchesIndex()) {
+    MACO_TRY(TurnIndex(git_, row_, document_.changes, Side::kOld));
   }
   return SyncFileSystem(row_.worktree);
 }

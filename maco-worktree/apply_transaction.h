@@ -6,9 +6,15 @@
 
 #include <string>
 
+#include "maco-worktree/apply_files.h"
 #include "maco-worktree/apply_target.h"
 
 namespace maco::worktree {
+
+// What an apply puts into the Git directory: directories with this and its id, and index.lock with
+// this text and its id.
+inline constexpr char kApplyPrefix[] = "maco-apply-";
+inline constexpr char kApplyLockText[] = "git maco apply ";
 
 class ApplyTransaction {
  public:
@@ -17,8 +23,8 @@ class ApplyTransaction {
       : git_(git), document_(document), row_(row) {}
 
   // Before the row is durable: takes index.lock, brings the objects into the repository, makes the
-  // new files beside the tree, the new index, and, for --commit, the commit, whose id it puts into
-  // `row`.
+  // new files and copies of the old ones beside the tree, and, for --commit, the commit, whose id
+  // it puts into `row`.
   Result<void> Prepare(Apply& row, const std::string& message, const Place& place);
   // Removes what Prepare made.
   void Discard() const;
@@ -29,25 +35,29 @@ class ApplyTransaction {
   Result<void> Undo();
 
  private:
-  std::string Staging() const { return row_.git_dir + "/maco-apply-" + row_.id; }
+  // Of the ref that --commit moves: before, after, after with commits on top, or somewhere else.
+  enum class RefState { kOld, kMoved, kBuiltUpon, kOther };
+
+  std::string Staging() const { return row_.git_dir + "/" + kApplyPrefix + row_.id; }
+  std::string Kept() const { return Staging() + "-old"; }
   std::string IndexLock() const { return row_.git_dir + "/index.lock"; }
-  std::string NewIndex() const { return git_.files() + "/apply.index"; }
-  std::string OldIndex() const { return git_.files() + "/apply.old-index"; }
+  std::string FileList() const { return git_.files() + "/apply.files"; }
+  std::string RefName() const { return row_.ref.empty() ? "HEAD" : row_.ref; }
   bool TouchesIndex() const { return row_.mode != "worktree"; }
 
   Result<void> TakeIndexLock() const;
   bool HoldsIndexLock() const;
   Result<std::string> MakeCommit(const std::string& message, const Place& place) const;
   Result<void> BringObjects(const std::string& root) const;
-  Result<void> StageFiles(const std::string& place, Side side,
-                          const std::vector<Change>& changes) const;
-  // Of these, the ones whose file is not as `side` says.
-  Result<std::vector<std::string>> Differing(const std::vector<Change>& changes, Side side) const;
-  bool IsDone(const Change& change) const;
+  Result<void> StageFiles() const;
+  Result<void> KeepOldFiles() const;
+  Result<void> RequireOld() const;
+  Result<std::vector<FileChange>> Left(const Directory& top, Side to) const;
+  Result<void> PutFiles(const Directory& top, Side to, const std::vector<FileChange>& files) const;
   Result<void> Replace(const Directory& top, const std::string& staging,
                        const std::string& path) const;
   Result<void> RemoveFile(const Directory& top, const std::string& path) const;
-  Result<void> PutIndex(const std::string& index) const;
+  Result<RefState> LookAtRef() const;
   Result<void> MoveRef(const std::string& from, const std::string& to) const;
 
   const LaneGit& git_;

@@ -274,7 +274,8 @@ Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTr
   auto hashed = Sha256OfFile(leaf.get(), kMaxPatch);
   if (!hashed) {
     if (hashed.error().code == Code::kLimit) {
-      truncate((git.files() + "/" + kLeaf).c_str(), 0);  // else it only takes room
+      // Else it only takes room.
+      [[maybe_unused]] const int cut = truncate((git.files() + "/" + kLeaf).c_str(), 0);
       return Fail(Code::kLimit, "the patch is larger than 64 MiB", "split the work");
     }
     return Fail(std::move(hashed).error());

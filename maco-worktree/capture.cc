@@ -23,22 +23,46 @@ std::string Sentence(const Finding& finding) {
 Json FindingsJson(const std::vector<Finding>& findings) {
   Json out = Json::array();
   for (const auto& finding : findings) {
-    out.push_back({{"path", EncodeBytes(finding.path)}, {"what", finding.what}});
+    out.push_back({{"path", EncodeBytes(finding.path)}, {"what", EncodeBytes(finding.what)}});
   }
   return out;
 }
 
-Result<int> Taint(const StateRoot& state, Lane lane, const std::vector<Finding>& findings,
+// The row as it is now: other commands may have changed it meanwhile.
+Result<Lane> LaneNow(const LaneTable& table, const Lane& lane) {
+  Lane now;
+  MACO_ASSIGN(now, table.Find(lane.name));
+  if (now.id != lane.id) {
+    return Fail(Code::kBusy, "lane '" + lane.name + "' was removed meanwhile");
+  }
+  return now;
+}
+
+Result<void> PutTaint(const StateRoot& state, const Lane& lane, const std::string& why) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  Lane next;
+  MACO_ASSIGN(next, LaneNow(registry->table(), lane));
+  next.tainted = why;
+  StoreChange change;
+  change.put[LaneKey(next.name)] = Encode(next);
+  MACO_TRY(registry->Commit(change));
+  return registry->Close();
+}
+
+Result<int> Taint(const StateRoot& state, const Lane& lane, const std::vector<Finding>& findings,
                   const Options& options) {
   for (const auto& finding : findings) {
     Note(kTool, "lane '" + lane.name + "': " + Sentence(finding));
   }
   if (!options.dry_run) {
-    lane.tainted = Sentence(findings.front());
+    std::string why = Sentence(findings.front());
     if (findings.size() > 1) {
-      lane.tainted += ", and " + std::to_string(findings.size() - 1) + " more";
+      why += ", and " + std::to_string(findings.size() - 1) + " more";
     }
-    MACO_TRY(PutLane(state, lane));
+    MACO_TRY(PutTaint(state, lane, why));
     Note(kTool, "lane '" + lane.name +
                     "' is tainted: nothing of it can be accepted; after you have mended it: git "
                     "maco worktree repair --untaint NOTE " +
@@ -75,7 +99,7 @@ CandidateDocument Compose(const Lane& lane, LaneTree tree, std::vector<RunOfLane
 }
 
 // The row is new, or stays as it is: the same content by the same runs keeps its decision.
-Result<Candidate> PutCandidate(const StateRoot& state, Lane lane, Candidate row) {
+Result<Candidate> PutCandidate(const StateRoot& state, const Lane& lane, Candidate row) {
   auto registry = LaneRegistry::Open(state);
   if (!registry) {
     return Fail(std::move(registry).error());
@@ -94,9 +118,11 @@ Result<Candidate> PutCandidate(const StateRoot& state, Lane lane, Candidate row)
     row.applied_to = old.applied_to;
     row.applied_commit = old.applied_commit;
   }
-  lane.candidate = row.id;
+  Lane next;
+  MACO_ASSIGN(next, LaneNow(registry->table(), lane));
+  next.candidate = row.id;
   change.put[CandidateKey(row.id)] = Encode(row);
-  change.put[LaneKey(lane.name)] = Encode(lane);
+  change.put[LaneKey(next.name)] = Encode(next);
   MACO_TRY(registry->Commit(change));
   MACO_TRY(registry->Close());
   return row;

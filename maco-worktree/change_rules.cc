@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 
 #include "libcommon/base/text.h"
@@ -109,19 +110,41 @@ Result<std::map<std::string, std::string>> ReadBlobs(const LaneGit& git,
   return out;
 }
 
-Result<void> JudgeLinks(const LaneGit& git, const LaneTree& tree, std::vector<Finding>& out) {
-  std::vector<std::string> oids;
-  for (const auto& change : tree.changes) {
-    if (change.new_mode == kLink) {
-      oids.push_back(change.new_oid);
+// Every link of a tree, with its target.
+Result<std::map<std::string, std::string>> LinksOf(const LaneGit& git, const std::string& tree) {
+  std::string text;
+  MACO_ASSIGN(text, git.Ask({"ls-tree", "-r", "-z", tree}, {}));
+  std::map<std::string, std::string> oids;
+  std::vector<std::string> wanted;
+  for (const auto& line : ZeroFields(text)) {
+    const std::size_t tab = line.find('\t');
+    const auto fields = Split(std::string_view(line).substr(0, tab), ' ');
+    if (tab != std::string::npos && fields.size() == 3 && fields[0] == kLink) {
+      oids[line.substr(tab + 1)] = fields[2];
+      wanted.emplace_back(fields[2]);
     }
   }
   std::map<std::string, std::string> targets;
-  MACO_ASSIGN(targets, ReadBlobs(git, oids));
+  MACO_ASSIGN(targets, ReadBlobs(git, wanted));
+  std::map<std::string, std::string> out;
+  for (const auto& [path, oid] : oids) {
+    out[path] = targets[oid];
+  }
+  return out;
+}
+
+Result<void> JudgeLinks(const LaneGit& git, const LaneTree& tree, std::vector<Finding>& out) {
+  if (std::ranges::none_of(tree.changes,
+                           [](const Change& change) { return change.new_mode == kLink; })) {
+    return {};
+  }
+  std::map<std::string, std::string> links;
+  MACO_ASSIGN(links, LinksOf(git, tree.tree));
   for (const auto& change : tree.changes) {
-    if (change.new_mode == kLink && LeadsOut(change.path, targets[change.new_oid])) {
+    if (change.new_mode == kLink &&
+        (LeadsOut(change.path, links[change.path]) || LeadsOutThrough(links, change.path))) {
       out.push_back({change.path, "is a symbolic link that leads out of the tree, to '" +
-                                      EscapeControl(targets[change.new_oid]) + "'"});
+                                      EscapeControl(links[change.path]) + "'"});
     }
   }
   return {};
@@ -195,6 +218,50 @@ bool LeadsOut(const std::string& path, const std::string& target) {
       return true;
     }
     named = named || component != "..";
+  }
+  return false;
+}
+
+bool LeadsOutThrough(const std::map<std::string, std::string>& links, const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as the kernel has it, see path_resolution(7)
+  std::deque<std::string> rest;
+  const auto put_in_front = [&rest](const std::string& text) {
+    const auto components = Split(text, '/');
+    rest.insert(rest.begin(), components.begin(), components.end());
+  };
+  put_in_front(path);
+  std::vector<std::string> walked;
+  std::string here;  // walked, joined
+  for (int count = 0; !rest.empty();) {
+    const std::string component = rest.front();
+    rest.pop_front();
+    if (component.empty() || component == ".") {
+      continue;
+    }
+    if (component == "..") {
+      if (walked.empty()) {
+        return true;
+      }
+      walked.pop_back();
+    } else {
+      walked.push_back(component);
+    }
+    here.clear();
+    for (const auto& part : walked) {
+      here += (here.empty() ? "" : "/") + part;
+    }
+    const auto link = links.find(here);
+    if (link == links.end()) {
+      continue;
+    }
+    if (link->second.starts_with('/')) {
+      return true;
+    }
+    if (++count > kMaxLinks) {
+      return false;  // the kernel goes nowhere from there
+    }
+    walked.pop_back();
+    put_in_front(link->second);
   }
   return false;
 }

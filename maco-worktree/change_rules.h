@@ -2,6 +2,7 @@
 // Errors: kInvalid (git's words), kLimit, kIo.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ Result<std::vector<Finding>> JudgeChanges(const LaneGit& git, const Lane& lane,
 
 // Whether a symbolic link at `path` that says `target` leads out of the tree, or into ".git". Pure.
 bool LeadsOut(const std::string& path, const std::string& target);
+
+// Whether what lies at `path` is out of the tree, behind the links of the tree. Pure.
+bool LeadsOutThrough(const std::map<std::string, std::string>& links, const std::string& path);
 
 // Why this path deserves a second look: "CI", "hooks", "attributes", ...; empty: it does not. Pure.
 std::string RiskOf(const Change& change);

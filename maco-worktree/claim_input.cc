@@ -5,6 +5,24 @@
 #include <filesystem>
 
 namespace maco::worktree {
+namespace {
+
+// An absolute path whose beginning is another name of the top, through links above it.
+std::string BelowTop(const std::string& top, const std::string& path) {
+  for (std::size_t slash = path.find('/', 1); path.starts_with('/');
+       slash = path.find('/', slash + 1)) {
+    std::error_code failed;
+    if (std::filesystem::equivalent(path.substr(0, slash), top, failed) && !failed) {
+      return top + (slash == std::string::npos ? "" : path.substr(slash));
+    }
+    if (slash == std::string::npos) {
+      break;
+    }
+  }
+  return path;
+}
+
+}  // namespace
 
 Result<std::vector<std::string>> CanonicalPaths(const Place& place,
                                                 const std::vector<std::string>& paths) {
@@ -24,7 +42,7 @@ Result<std::vector<std::string>> CanonicalPaths(const Place& place,
   const std::string prefix = here.starts_with(top + "/") ? here.substr(top.size() + 1) : "";
   for (const auto& path : paths) {
     std::string canonical;
-    MACO_ASSIGN(canonical, CanonicalClaimPath(tree, top, prefix, path));
+    MACO_ASSIGN(canonical, CanonicalClaimPath(tree, top, prefix, BelowTop(top, path)));
     out.push_back(std::move(canonical));
   }
   return out;

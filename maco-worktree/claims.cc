@@ -17,6 +17,7 @@
 #include "maco-worktree/lane_git.h"
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/place.h"
+#include "maco-worktree/ready_lane.h"
 #include "maco-worktree/verbs.h"
 
 namespace maco::worktree {
@@ -100,7 +101,7 @@ Result<std::vector<std::string>> StagedPaths(const Place& place) {
   std::vector<std::string> ask{"ls-files", "-z", "--cached"};
   if (const auto head = AskRepositoryGit(git_dir, {"rev-parse", "--verify", "--quiet", "HEAD"})) {
     ask = {"diff-index",   "--cached",      "--name-only", "-z",
-           "--no-renames", "--no-ext-diff", *head,         "--ignore-submodules=all"};
+           "--no-renames", "--no-ext-diff", *head,         "--ignore-submodules=none"};
   }
   SpawnResult result;
   MACO_ASSIGN(result, RunRepositoryGit(git_dir, ask, std::nullopt, index));
@@ -125,6 +126,7 @@ std::string LaneHere(const LaneTable& table, const Place& place) {
 Result<int> ClaimPaths(const Options& options) {
   Opened opened;
   MACO_ASSIGN(opened, OpenFor(options.names.front()));
+  MACO_TRY(RequireReady(opened.lane));
   std::vector<std::string> paths;
   MACO_ASSIGN(paths,
               CanonicalPaths(opened.place, {options.names.begin() + 1, options.names.end()}));
@@ -235,17 +237,18 @@ Result<int> Owner(const Options& options) {
   int status = kExitOk;
   for (const auto& path : paths) {
     const Claim* owner = OwnerOf(table, path, place.letters);
-    if (options.staged && owner != nullptr && owner->lane_id != here) {
+    if (options.staged && (owner == nullptr || owner->lane_id == here)) {
+      continue;
+    }
+    if (options.staged) {
       Note(kTool, Quoted(path) + " is claimed by lane '" + owner->lane + "'");
       status = kExitNo;
     }
-    if (options.staged) {
-      continue;
-    }
     const std::string lane = owner != nullptr ? owner->lane : "";
     list.push_back({{"path", EncodeBytes(path)}, {"lane", lane}});
-    text += options.nul ? path + '\0' + lane + '\0'
-                        : Padded(lane.empty() ? "-" : lane, 16) + EscapeControl(path) + "\n";
+    text += options.nul      ? path + '\0' + lane + '\0'
+            : options.staged ? ""
+                             : Padded(lane.empty() ? "-" : lane, 16) + EscapeControl(path) + "\n";
   }
   if (options.json) {
     MACO_TRY(PrintDocument("maco.owners/1", {{"owners", std::move(list)}}));
@@ -269,6 +272,7 @@ Result<int> TellIntent(const Options& options) {
     MACO_TRY(PrintDocument("maco.intents/1", {{"intents", std::move(list)}}));
     return kExitOk;
   }
+  MACO_TRY(RequireReady(opened.lane));
   Intent intent;
   MACO_ASSIGN(intent.id, RandomId());
   intent.lane = opened.lane.name;

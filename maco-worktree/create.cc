@@ -75,19 +75,48 @@ Result<Lane> Describe(const Place& place, const Options& options) {
   return lane;
 }
 
-// Where lanes go must be outside every working tree, so that no run there meets another lane.
-Result<void> MakeRoot(const Place& place) {
-  const std::string& top = place.repository.worktree;
-  if (!top.empty() && (place.lanes_root + "/").starts_with(top + "/")) {
-    return Fail(Code::kInvalid,
-                "lanes would lie inside the working tree, in " + Quoted(place.lanes_root),
-                "set maco.worktreeRoot to a directory outside of it");
+Error InTheWay(const Lane& lane) {
+  return MakeError(Code::kExists, Quoted(lane.path) + " is there already, and is no lane",
+                   "move it away, or choose another name");
+}
+
+// Where lanes go must be outside of every working tree, so that no run there meets another lane.
+Result<void> CheckRoot(const Place& place) {
+  std::vector<std::string> trees{place.repository.worktree, place.repository.common_dir};
+  const std::string kField = "worktree ";
+  if (const auto text = AskRepositoryGit(place.repository.common_dir,
+                                         {"worktree", "list", "--porcelain", "-z"})) {
+    for (const auto& field : ZeroFields(*text)) {
+      if (field.starts_with(kField)) {
+        trees.push_back(field.substr(kField.size()));
+      }
+    }
   }
+  for (const auto& tree : trees) {
+    if (!tree.empty() && (place.lanes_root + "/").starts_with(tree + "/")) {
+      return Fail(Code::kInvalid,
+                  "lanes would lie inside " + Quoted(tree) + ", in " + Quoted(place.lanes_root),
+                  "set maco.worktreeRoot to a directory outside of it");
+    }
+  }
+  return {};
+}
+
+// The directory of the lane, empty. An empty one that is there is what a crash left, or as good.
+Result<void> MakeDirectory(const Place& place, Lane& lane) {
   std::error_code failed;
   std::filesystem::create_directories(place.lanes_root, failed);
   if (failed) {
     return FailOs(failed.value(), "create the directory for lanes", place.lanes_root);
   }
+  rmdir(lane.path.c_str());
+  if (mkdir(lane.path.c_str(), 0777) != 0) {
+    return errno == EEXIST ? Fail(InTheWay(lane)) : FailOs(errno, "create", lane.path);
+  }
+  FileIdentity identity;
+  MACO_ASSIGN(identity, IdentityOfPath(lane.path));
+  lane.device = identity.device;
+  lane.inode = identity.inode;
   return {};
 }
 
@@ -116,9 +145,6 @@ Result<void> MakeLinked(const Place& place, Lane& lane) {
 }
 
 Result<void> MakePrivate(const Place& place, const Lane& lane) {
-  if (mkdir(lane.path.c_str(), 0777) != 0) {
-    return FailOs(errno, "create", lane.path);
-  }
   // Keeps the base from being collected as garbage.
   MACO_TRY(AskRepositoryGit(place.repository.common_dir, {"update-ref", PinOf(lane), lane.base,
                                                           std::string(lane.base.size(), '0')}));
@@ -135,10 +161,6 @@ Result<std::vector<std::string>> Make(const Place& place, const StateRoot& state
   MACO_TRY(lane.kind == "private" ? MakePrivate(place, lane) : MakeLinked(place, lane));
   MACO_TRY(CheckOutBase(*git, lane));
   MACO_TRY(GiveIndex(*git, lane));
-  FileIdentity identity;
-  MACO_ASSIGN(identity, IdentityOfPath(lane.path));
-  lane.device = identity.device;
-  lane.inode = identity.inode;
   return CopyIncluded(*git, place, lane, options.include.empty() ? kIncludeFile : options.include);
 }
 
@@ -170,12 +192,23 @@ Result<void> CheckFree(const LaneTable& table, const Lane& lane,
     return Fail(Code::kLimit, "there are " + std::to_string(kMaxLanes) + " lanes",
                 "git maco worktree gc");
   }
-  if (access(lane.path.c_str(), F_OK) == 0) {
-    return Fail(Code::kExists, Quoted(lane.path) + " is there already, and is no lane",
-                "move it away, or choose another name");
-  }
   if (const auto conflict = FindConflict(table, lane.id, claims, letters)) {
     return Fail(ConflictError(*conflict, WallMicros()));
+  }
+  return {};
+}
+
+// What the table does not know: what lies there, and the refs of the repository.
+Result<void> CheckOutside(const Place& place, const Lane& lane) {
+  MACO_TRY(CheckRoot(place));
+  struct stat st {};
+  std::error_code ignored;
+  if (lstat(lane.path.c_str(), &st) == 0 && !std::filesystem::is_empty(lane.path, ignored)) {
+    return Fail(InTheWay(lane));
+  }
+  if (lane.kind == "linked" && !BranchTip(place, lane).empty()) {
+    return Fail(Code::kExists, "there is a branch '" + lane.branch + "' already",
+                "choose another name, or delete that branch");
   }
   return {};
 }
@@ -213,20 +246,24 @@ Result<int> Create(const Options& options) {
   MACO_ASSIGN(lane, Describe(place, options));
   std::vector<std::string> claims;
   MACO_ASSIGN(claims, CanonicalPaths(place, options.claims));
+  LaneTable table;
   if (options.dry_run) {
-    LaneTable table;
     MACO_ASSIGN(table, ReadLanes(*state));
     MACO_TRY(CheckFree(table, lane, claims, place.letters));
+    MACO_TRY(CheckOutside(place, lane));
     MACO_TRY(Print("would create lane '" + lane.name + "' in " + Quoted(lane.path) + " at " +
                    lane.base + "\n"));
     return kExitOk;
   }
   UniqueFd mutation;
   MACO_ASSIGN(mutation, LockMutation(*state));
-  MACO_TRY(Reserve(*state, lane, claims, place.letters));
-  if (auto root = MakeRoot(place); !root) {
-    MACO_TRY(ForgetLane(*state, lane));
-    return Fail(std::move(root).error());
+  MACO_ASSIGN(table, ReadLanes(*state));
+  MACO_TRY(CheckFree(table, lane, claims, place.letters));
+  MACO_TRY(CheckOutside(place, lane));
+  MACO_TRY(MakeDirectory(place, lane));
+  if (auto reserved = Reserve(*state, lane, claims, place.letters); !reserved) {
+    rmdir(lane.path.c_str());
+    return Fail(std::move(reserved).error());
   }
   auto included = Make(place, *state, lane, options);
   if (!included) {

@@ -48,11 +48,13 @@ std::string UnprovenRuns(const StateRoot& state, const LaneTable& table, const L
   if (document.runs.empty()) {
     return "no run wrote it, so that nothing proves how its changes came about";
   }
+  std::size_t known = 0;
   for (const auto& run : document.runs) {
     for (const auto& seen : now) {
       if (seen.run != run.run) {
         continue;
       }
+      ++known;
       if (!seen.publishable) {
         return "run " + run.run + " does not prove what it did: " + seen.why_not;
       }
@@ -61,8 +63,10 @@ std::string UnprovenRuns(const StateRoot& state, const LaneTable& table, const L
       }
     }
   }
-  return now.size() == document.runs.size() ? ""
-                                            : "other runs wrote the lane since it was captured";
+  if (known < document.runs.size()) {
+    return "a run that wrote it is not known any more";
+  }
+  return now.size() == known ? "" : "other runs wrote the lane since it was captured";
 }
 
 }  // namespace maco::worktree

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
@@ -31,7 +33,13 @@ Result<std::string> HooksDirectory(const Place& place) {
     return place.repository.common_dir + "/hooks";
   }
   const std::string& path = values.back().value;
-  return path.starts_with('/') ? path : place.repository.worktree + "/" + path;
+  if (const char* home = std::getenv("HOME"); path.starts_with("~/") && home != nullptr) {
+    return home + path.substr(1);
+  }
+  // It counts from where hooks are run, see githooks(5).
+  const std::string& here =
+      place.repository.worktree.empty() ? place.repository.git_dir : place.repository.worktree;
+  return path.starts_with('/') ? path : here + "/" + path;
 }
 
 }  // namespace

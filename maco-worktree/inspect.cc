@@ -59,7 +59,7 @@ class Walk {
 
   Result<void> Below(const Directory& directory, const std::string& prefix, int depth) {
     if (depth > kMaxDepth) {
-      return Fail(Code::kLimit, "the lane is nested deeper than " + std::to_string(kMaxDepth));
+      return Found(prefix, "is nested deeper than 256 directories");
     }
     UniqueFd copy(openat(directory.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     std::unique_ptr<DIR, CloseDir> stream(copy.valid() ? fdopendir(copy.get()) : nullptr);
@@ -68,7 +68,7 @@ class Walk {
     }
     copy.Release();
     errno = 0;
-    while (const dirent* entry = readdir(stream.get())) {
+    while (const dirent* entry = Enough() ? nullptr : readdir(stream.get())) {
       const std::string_view name = entry->d_name;
       if (name != "." && name != ".." && !(depth == 0 && name == ".git")) {
         MACO_TRY(Meet(directory, prefix, std::string(name), depth));
@@ -82,8 +82,7 @@ class Walk {
   Result<void> Meet(const Directory& directory, const std::string& prefix, const std::string& name,
                     int depth) {
     if (++out_.entries > kMaxEntries) {
-      return Fail(Code::kLimit,
-                  "the lane has more than " + std::to_string(kMaxEntries) + " entries");
+      return Found("", "the lane has more than a million entries");
     }
     const std::string path = prefix.empty() ? name : prefix + "/" + name;
     if (IsGitName(name)) {
@@ -111,11 +110,10 @@ class Walk {
     return S_ISLNK(st.st_mode) ? Result<void>() : Found(path, KindName(st.st_mode));
   }
 
+  // What was found is enough for a no: the walk ends.
+  bool Enough() const { return out_.findings.size() >= kMaxFindings || out_.entries > kMaxEntries; }
+
   Result<void> Found(const std::string& path, const char* what) {
-    if (out_.findings.size() == kMaxFindings) {
-      return Fail(Code::kLimit, "the lane has more than " + std::to_string(kMaxFindings) +
-                                    " entries that no candidate can hold");
-    }
     out_.findings.push_back({path, what});
     return {};
   }

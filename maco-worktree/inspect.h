@@ -1,5 +1,5 @@
 // Looks through a lane for what no candidate can hold, before git is run on it (WT-03).
-// Nothing is followed and nothing is read. Errors: kLimit (entries, depth), kPermission, kIo.
+// Nothing is followed and nothing is read. Errors: kPermission, kIo.
 #pragma once
 
 #include <string>

@@ -89,6 +89,7 @@ Result<SpawnResult> LaneGit::Run(std::vector<std::string> arguments, const Call&
   set("GIT_CONFIG_NOSYSTEM", "1");
   set("GIT_CONFIG_GLOBAL", "/dev/null");
   set("GIT_ATTR_NOSYSTEM", "1");
+  set("GIT_NO_LAZY_FETCH", "1");
   set("GIT_DIR", git_dir());
   set("GIT_WORK_TREE", call.work_tree);
   set("GIT_INDEX_FILE", call.index);
@@ -96,8 +97,11 @@ Result<SpawnResult> LaneGit::Run(std::vector<std::string> arguments, const Call&
     set("GIT_OBJECT_DIRECTORY", call.objects);
     set("GIT_ALTERNATE_OBJECT_DIRECTORIES", git_dir() + "/objects");
   }
-  request.environment.insert(request.environment.end(), call.environment.begin(),
-                             call.environment.end());
+  for (const auto& variable : call.environment) {
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    std::erase_if(request.environment, [&](const auto& old) { return old.starts_with(name); });
+    request.environment.push_back(variable);
+  }
   request.directory = call.work_tree.empty() ? git_dir() : call.work_tree;
   request.input = call.input;
   request.output_limit = kMaxOutput;

@@ -25,7 +25,7 @@ class LaneGit {
     std::string index;      // a path; empty: none
     std::string objects;    // another place for new objects; empty: ours
     std::optional<std::string> input;
-    std::vector<std::string> environment;  // besides
+    std::vector<std::string> environment;  // besides, or instead of ours
   };
   // Errors: those of RunProgram.
   Result<SpawnResult> Run(std::vector<std::string> arguments, const Call& call) const;

@@ -12,6 +12,7 @@
 #include "libcommon/base/report.h"
 #include "libcommon/git/git_program.h"
 #include "libcommon/git/private_repository.h"
+#include "libcommon/os/bounded_read.h"
 #include "libcommon/os/directory.h"
 
 namespace maco::worktree {
@@ -78,6 +79,36 @@ Result<void> RemoveBranch(const Place& place, const Lane& lane) {
     return {};
   }
   MACO_TRY(AskRepositoryGit(common, {"update-ref", "-d", lane.branch, tip}));
+  return {};
+}
+
+// Another directory may lie there by now: that one is left alone.
+Result<void> RemoveIfOurs(const Lane& lane) {
+  const std::string& path = lane.trash.empty() ? lane.path : lane.trash;
+  const auto there = IdentityOfPath(path);
+  if (!there || there->device != lane.device || there->inode != lane.inode) {
+    return {};
+  }
+  return RemoveTree(path);
+}
+
+// git's record of the worktree, by what it says of its place: a record of the lane's name may be
+// another worktree's. A relative place (worktree.useRelativePaths) is believed of our own record.
+std::string RecordOf(const Place& place, const Lane& lane) {
+  if (lane.kind != "linked") {
+    return {};
+  }
+  constexpr std::size_t kMaxPlace = 8192;
+  std::error_code ended;
+  std::filesystem::directory_iterator record(place.repository.common_dir + "/worktrees", ended);
+  for (; !ended && record != std::filesystem::directory_iterator(); record.increment(ended)) {
+    const std::string path = record->path().string();
+    const auto back = ReadPath(path + "/gitdir", kMaxPlace);
+    const bool relative = back && !back->starts_with('/') && path == lane.git_dir;
+    if (back && (relative || *back == lane.path + "/.git\n")) {
+      return path;
+    }
+  }
   return {};
 }
 
@@ -167,26 +198,16 @@ std::string BranchTip(const Place& place, const Lane& lane) {
 Result<bool> IsOnlyInLane(const Place& place, const Lane& lane, const std::string& commit) {
   std::string first;
   MACO_ASSIGN(first, AskRepositoryGit(place.repository.common_dir,
-                                      {"rev-list", "--max-count=1", commit, "--not",
-                                       "--exclude=" + lane.branch, "--all", lane.base}));
+                                      // Else --all means the HEAD of every worktree, also this.
+                                      {"rev-list", "--max-count=1", commit, "--single-worktree",
+                                       "--not", "--exclude=" + lane.branch, "--all", lane.base}));
   return !first.empty();
 }
 
 Result<void> DestroyLane(const Place& place, const StateRoot& state, const Lane& lane) {
-  MACO_TRY(RemoveTree(lane.trash.empty() ? lane.path : lane.trash));
-  // The worktree's record is below the common directory, in a directory of its own.
-  const std::string worktrees = place.repository.common_dir + "/worktrees/";
-  std::string admin = lane.git_dir;
-  if (lane.kind == "linked" && admin.empty()) {
-    admin = worktrees + lane.name;  // a creation that was cut short
-    const std::string back = admin + "/gitdir";
-    std::error_code ignored;
-    if (!std::filesystem::exists(back, ignored)) {
-      admin.clear();
-    }
-  }
-  if (admin.starts_with(worktrees) && admin.find('/', worktrees.size()) == std::string::npos) {
-    MACO_TRY(RemoveTree(admin));
+  MACO_TRY(RemoveIfOurs(lane));
+  if (const std::string record = RecordOf(place, lane); !record.empty()) {
+    MACO_TRY(RemoveTree(record));
   }
   MACO_TRY(RemoveTree(LaneFiles(place, lane.id)));
   MACO_TRY(RemoveBranch(place, lane));

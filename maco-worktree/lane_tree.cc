@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "libcommon/base/text.h"
@@ -106,6 +107,24 @@ Result<void> CheckLargeFiles(const LaneGit& git, const Lane& lane, const Inspect
   return {};
 }
 
+// What lies in the place of a submodule is looked at by no git that may not enter it.
+Result<void> CheckSubmodules(const LaneGit& git, const Lane& lane, const LaneGit::Call& call,
+                             std::vector<Finding>& findings) {
+  std::string entries;
+  MACO_ASSIGN(entries, git.Ask({"ls-files", "--stage", "-z"}, call));
+  for (const auto& entry : ZeroFields(entries)) {
+    if (!entry.starts_with("160000 ")) {
+      continue;
+    }
+    const std::string path = entry.substr(entry.find('\t') + 1);
+    std::error_code failed;
+    if (!std::filesystem::is_empty(lane.path + "/" + path, failed) && !failed) {
+      findings.push_back({path, "is a submodule, and there is something in its directory"});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe believe) {
@@ -125,6 +144,10 @@ Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe beli
   if (believe == Believe::kNothing) {
     MACO_TRY(git.Ask({"read-tree", lane.base}, call));
   }
+  MACO_TRY(CheckSubmodules(git, lane, call, out.findings));
+  if (!out.findings.empty()) {
+    return out;
+  }
   SpawnResult added;
   MACO_ASSIGN(added, git.Run({"add", "--all"}, call));
   if (added.exit_status != 0 || added.signal != 0) {
@@ -135,7 +158,7 @@ Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe beli
   MACO_ASSIGN(out.base_tree, git.Ask({"rev-parse", "--verify", lane.base + "^{tree}"}, call));
   std::string status;
   MACO_ASSIGN(status, git.Ask({"status", "--porcelain=v2", "-z", "--untracked-files=all",
-                               "--ignored=matching", "--no-renames", "--ignore-submodules=all"},
+                               "--ignored=matching", "--no-renames", "--ignore-submodules=dirty"},
                               call));
   MACO_TRY(ReadStatus(lane, status, out));
   if (out.changes.empty() != (out.tree == out.base_tree)) {

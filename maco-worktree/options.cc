@@ -54,14 +54,14 @@ const std::vector<VerbRule>& Rules() {
 cxxopts::Options Table() {
   cxxopts::Options table("maco-worktree");
   const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                                //
-      ("h,help", "")("json", "")("z", "")("n,dry-run", "")("private", "")            //
-      ("take-over", "")("staged", "")("rehash", "")("stat", "")("discard", "")       //
-      ("commit", "")("index", "")("worktree", "")("continue", "")("abort", "")       //
-      ("base", "", text())("claim", "", cxxopts::value<std::vector<std::string>>())  //
-      ("include", "", text())("expires", "", text())("reason", "", text())           //
-      ("note", "", text())("unverified", "", text())("candidate", "", text())        //
-      ("kind", "", text())("untaint", "", text())("m,message", "", text())           //
+  table.add_options()                                                           //
+      ("h,help", "")("json", "")("z", "")("n,dry-run", "")("private", "")       //
+      ("take-over", "")("staged", "")("rehash", "")("stat", "")("discard", "")  //
+      ("commit", "")("index", "")("worktree", "")("continue", "")("abort", "")  //
+      ("base", "", text())("claim", "", text())                                 //
+      ("include", "", text())("expires", "", text())("reason", "", text())      //
+      ("note", "", text())("unverified", "", text())("candidate", "", text())   //
+      ("kind", "", text())("untaint", "", text())("m,message", "", text())      //
       ("max-age", "", text());
   return table;
 }
@@ -108,6 +108,10 @@ Result<void> CheckCombination(const Options& options) {
   }
   if (options.verb == Verb::kApply && options.proceed && options.abort) {
     return Fail(Code::kUsage, "--continue and --abort exclude each other");
+  }
+  if ((options.proceed || options.abort) &&
+      (!options.mode.empty() || !options.unverified.empty())) {
+    return Fail(Code::kUsage, "--continue and --abort take what the apply was begun with");
   }
   if (!options.message.empty() && options.mode != "commit") {
     return Fail(Code::kUsage, "--message is for --commit");
@@ -158,8 +162,13 @@ Result<Options> Take(const cxxopts::ParseResult& parsed, const VerbRule& rule,
   options.nul = flag("z");
   options.dry_run = flag("dry-run");
   options.base = text("base");
-  if (flag("claim")) {
-    options.claims = parsed["claim"].as<std::vector<std::string>>();
+  // Each by itself: a list of cxxopts would be split at commas.
+  for (const auto& argument : parsed.arguments()) {
+    if (argument.key() == "claim") {
+      options.claims.push_back(argument.value());
+    } else if (argument.value().empty() && !argument.key().empty()) {
+      return Fail(Code::kUsage, "--" + argument.key() + " is empty", kSeeHelp);
+    }
   }
   options.is_private = flag("private");
   options.include = text("include");

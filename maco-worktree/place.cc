@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "libcommon/auth/canonical_json.h"
@@ -22,8 +23,19 @@ constexpr char kMutationLock[] = "mutation";
 constexpr std::size_t kMaxOutput = std::size_t{256} << 20U;
 constexpr std::chrono::minutes kGitTime{30};
 
+std::string Lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+// As git-config(1) reads a boolean; a number other than 0 is true.
 bool IsTrue(const std::string& value) {
-  return value.empty() || value == "true" || value == "yes" || value == "on" || value == "1";
+  const std::string text = Lower(value);
+  return text.empty() || text == "true" || text == "yes" || text == "on" ||
+         (text.find_first_not_of("+-0123456789") == std::string::npos &&
+          text.find_first_of("123456789") != std::string::npos);
 }
 
 // "/src/repo/.git" and "/src/repo.git" give "/src/repo.lanes".
@@ -67,9 +79,11 @@ Result<void> TakeSetting(const ConfigValue& value, Place& place) {
   if (value.key == "core.ignorecase") {
     place.letters = IsTrue(value.value) ? Letters::kMatch : Letters::kDiffer;
   } else if (value.key == "core.autocrlf") {
-    place.auto_crlf = value.value == "input" ? "input" : IsTrue(value.value) ? "true" : "false";
-  } else if (value.key == "core.eol" && (value.value == "lf" || value.value == "crlf")) {
-    place.eol = value.value;
+    const std::string text = Lower(value.value);
+    place.auto_crlf = text == "input" ? "input" : IsTrue(text) ? "true" : "false";
+  } else if (value.key == "core.eol") {
+    const std::string text = Lower(value.value);
+    place.eol = text == "lf" || text == "crlf" ? text : "native";
   } else if (value.key == "user.name") {
     place.user_name = value.value;
   } else if (value.key == "user.email") {
@@ -96,6 +110,13 @@ Result<Place> FindPlace() {
   for (const auto& value : values) {
     MACO_TRY(TakeSetting(value, place));
   }
+  // git names working trees without symbolic links, and so must we, to know a lane again.
+  std::error_code failed;
+  const auto root = std::filesystem::weakly_canonical(place.lanes_root, failed);
+  if (failed) {
+    return FailOs(failed.value(), "find the directory for lanes", place.lanes_root);
+  }
+  place.lanes_root = root.string();
   return place;
 }
 
@@ -123,9 +144,14 @@ Result<SpawnResult> RunRepositoryGit(const std::string& git_dir, std::vector<std
                        "-c",
                        "maintenance.auto=false",
                        "-c",
-                       "core.logAllRefUpdates=true"};
+                       "core.logAllRefUpdates=true",
+                       "-c",
+                       "protocol.allow=never"};
   request.arguments.insert(request.arguments.end(), arguments.begin(), arguments.end());
   request.environment = CleanGitEnvironment();
+  // A missing object is missing: a partial clone would ask its remote, with what settings name.
+  request.environment.emplace_back("GIT_NO_LAZY_FETCH=1");
+  request.environment.emplace_back("GIT_ALLOW_PROTOCOL=none");
   if (!index.empty()) {
     request.environment.push_back("GIT_INDEX_FILE=" + index);
   }

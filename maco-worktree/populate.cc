@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
+#include <cerrno>
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/text.h"
+#include "libcommon/os/bounded_read.h"
 #include "libcommon/os/directory.h"
 
 namespace maco::worktree {
@@ -36,10 +37,15 @@ Result<void> CopyBytes(int from, int to, std::uint64_t size) {
 
 // Copies one regular file with its permissions; what is there already stays.
 Result<bool> CopyFile(const Directory& from, const Directory& to, const std::string& path) {
-  UniqueFd source;
-  MACO_ASSIGN(source, from.OpenFile(path, O_RDONLY | O_NONBLOCK));
+  auto source = from.OpenFile(path, O_RDONLY | O_NONBLOCK);
+  if (!source && source.error().os_errno == ELOOP) {
+    return false;  // a link, or behind one
+  }
+  if (!source) {
+    return Fail(std::move(source).error());
+  }
   struct stat st {};
-  if (fstat(source.get(), &st) != 0 || !S_ISREG(st.st_mode)) {
+  if (fstat(source->get(), &st) != 0 || !S_ISREG(st.st_mode)) {
     return false;
   }
   if (static_cast<std::uint64_t>(st.st_size) > kMaxIncludedBytes) {
@@ -54,7 +60,7 @@ Result<bool> CopyFile(const Directory& from, const Directory& to, const std::str
   if (!copy) {
     return copy.error().code == Code::kExists ? Result<bool>(false) : Fail(copy.error());
   }
-  MACO_TRY(CopyBytes(source.get(), copy->get(), static_cast<std::uint64_t>(st.st_size)));
+  MACO_TRY(CopyBytes(source->get(), copy->get(), static_cast<std::uint64_t>(st.st_size)));
   return true;
 }
 
@@ -112,22 +118,26 @@ Result<std::vector<std::string>> CopyIncluded(const LaneGit& git, const Place& p
   const LaneGit::Call call{place.repository.worktree, git.base_index(), "", std::nullopt, {}};
   std::string named;
   MACO_ASSIGN(named, git.Ask({"ls-files", "-z", "-o", "-i", "--exclude-from=" + patterns}, call));
-  std::vector<std::string> ask{"ls-files", "-z", "-o", "-i", "--exclude-per-directory=.gitignore"};
-  const std::string exclude = place.repository.common_dir + "/info/exclude";
-  if (access(exclude.c_str(), R_OK) == 0) {
-    ask.push_back("--exclude-from=" + exclude);
+  // By the rules of the lane, as a capture has them: else it would take what is copied.
+  std::string question;
+  for (const auto& path : ZeroFields(named)) {
+    question += "./" + path + '\0';  // so that no name is taken for a pattern
   }
-  std::string ignored;
-  MACO_ASSIGN(ignored, git.Ask(std::move(ask), call));
-  const auto fields = ZeroFields(ignored);
-  const std::set<std::string> all(fields.begin(), fields.end());
+  SpawnResult ignored;
+  MACO_ASSIGN(ignored,
+              git.Run({"check-ignore", "--stdin", "-z"},
+                      {lane.path, git.base_index(), "", question, {"GIT_LITERAL_PATHSPECS=0"}}));
+  if (ignored.signal != 0 || ignored.exit_status > 1) {  // 1: none of them
+    return Fail(GitFailure("check-ignore", ignored));
+  }
   Directory from;
   Directory to;
   MACO_ASSIGN(from, Directory::OpenPath(place.repository.worktree));
   MACO_ASSIGN(to, Directory::OpenPath(lane.path));
-  for (const auto& path : ZeroFields(named)) {
-    if (all.count(path) == 0 || path.ends_with('/')) {
-      continue;
+  for (const auto& field : ZeroFields(ignored.output)) {
+    const std::string path = field.substr(std::min(field.size(), std::size_t{2}));
+    if (path.ends_with('/')) {
+      continue;  // a repository of its own
     }
     if (out.size() == kMaxIncluded) {
       return Fail(Code::kLimit,
@@ -166,6 +176,11 @@ Result<void> MakePrivateGit(const Place& place, const Lane& lane) {
   }
   MACO_TRY(WriteFileIn(top, "objects/info/alternates", place.repository.common_dir + "/objects\n"));
   MACO_TRY(WriteFileIn(top, "info/exclude", ""));
+  // Of a shallow clone: where history ends.
+  constexpr std::size_t kMaxShallow = std::size_t{16} << 20U;
+  if (const auto shallow = ReadPath(place.repository.common_dir + "/shallow", kMaxShallow)) {
+    MACO_TRY(WriteFileIn(top, "shallow", *shallow));
+  }
   MACO_TRY(WriteFileIn(top, "config", config));
   // Says that this is the common directory: whoever works here cannot say otherwise.
   MACO_TRY(WriteFileIn(top, "commondir", ".\n"));

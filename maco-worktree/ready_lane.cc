@@ -4,6 +4,15 @@
 
 namespace maco::worktree {
 
+Result<void> RequireReady(const Lane& lane) {
+  if (lane.state == "ready") {
+    return {};
+  }
+  return Fail(Code::kRefused, "lane '" + lane.name + "' is " + lane.state + ", not ready",
+              lane.state == "removed" ? "git maco worktree restore " + lane.name
+                                      : "git maco worktree repair " + lane.name);
+}
+
 Result<void> CheckLaneDirectory(const Lane& lane) {
   const auto identity = IdentityOfPath(lane.path);
   if (!identity) {
@@ -30,16 +39,14 @@ Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKin
   out.state = std::make_shared<StateRoot>(*std::move(state));
   MACO_ASSIGN(out.table, ReadLanes(*out.state));
   MACO_ASSIGN(out.lane, out.table.Find(name));
-  if (out.lane.state != "ready") {
-    return Fail(Code::kRefused, "lane '" + name + "' is " + out.lane.state + ", not ready",
-                out.lane.state == "removed" ? "git maco worktree restore " + name
-                                            : "git maco worktree repair " + name);
-  }
+  MACO_TRY(RequireReady(out.lane));
   MACO_TRY(CheckLaneDirectory(out.lane));
   MACO_ASSIGN(out.lease, TakeLease(*out.state, out.lane, lease));
   // What happened to the lane until the lease was ours.
   MACO_ASSIGN(out.table, ReadLanes(*out.state));
   MACO_ASSIGN(out.lane, out.table.Find(name));
+  MACO_TRY(RequireReady(out.lane));
+  MACO_TRY(CheckLaneDirectory(out.lane));
   return out;
 }
 

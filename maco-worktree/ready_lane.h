@@ -20,6 +20,9 @@ struct ReadyLane {
 
 Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKind lease);
 
+// kRefused unless a lane is ready: not half made, not removed.
+Result<void> RequireReady(const Lane& lane);
+
 // Whether the directory of a lane is the one that was made.
 Result<void> CheckLaneDirectory(const Lane& lane);
 

@@ -22,18 +22,39 @@ namespace maco::worktree {
 namespace {
 
 constexpr std::uint64_t kMicros = 1'000'000;
+constexpr std::size_t kMaxRef = 256;
 
 bool Exists(const std::string& path) {
   struct stat st {};
   return lstat(path.c_str(), &st) == 0;
 }
 
+// Whether the repository of a private lane has no ref but its branch, at the base. Written by
+// whoever worked there: compared, never believed.
+bool IsAsMade(const Lane& lane) {
+  const auto head = ReadPath(lane.git_dir + "/HEAD", kMaxRef);
+  const auto tip = ReadPath(lane.git_dir + "/" + lane.branch, kMaxRef);
+  if (!head || *head != "ref: " + lane.branch + "\n" || !tip || *tip != lane.base + "\n" ||
+      Exists(lane.git_dir + "/packed-refs") || Exists(lane.git_dir + "/worktrees")) {
+    return false;
+  }
+  std::error_code failed;
+  std::filesystem::recursive_directory_iterator entry(lane.git_dir + "/refs", failed);
+  for (; !failed && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(failed)) {
+    std::error_code unknown;
+    const bool directory = !entry->is_symlink(unknown) && entry->is_directory(unknown) && !unknown;
+    if (!directory && entry->path().string() != lane.git_dir + "/" + lane.branch) {
+      return false;
+    }
+  }
+  return !failed;
+}
+
 // What the lane's own branch or HEAD has beyond its base.
 Result<std::string> OwnCommits(const Place& place, const Lane& lane) {
   if (lane.kind == "private") {
-    // Written by whoever worked there: compared, never believed.
-    const auto tip = ReadPath(lane.git_dir + "/" + lane.branch, 256);
-    return tip && *tip == lane.base + "\n" ? "" : "it has commits of its own";
+    return std::string(IsAsMade(lane) ? "" : "it has commits of its own");
   }
   std::vector<std::string> tips{BranchTip(place, lane)};
   if (auto head = AskRepositoryGit(lane.git_dir, {"rev-parse", "--verify", "--quiet", "HEAD"})) {
@@ -57,7 +78,8 @@ Result<std::string> WhatWouldBeLost(const ReadyLane& ready) {
   MACO_ASSIGN(tree,
               TakeLaneTree(LaneGit::Of(ready.place, ready.lane), ready.lane, Believe::kTimes));
   if (!tree.findings.empty()) {
-    return Quoted(tree.findings.front().path) + " " + tree.findings.front().what;
+    const Finding& first = tree.findings.front();
+    return first.path.empty() ? first.what : Quoted(first.path) + " " + first.what;
   }
   bool saved = tree.changes.empty();
   for (const auto& [id, candidate] : ready.table.candidates) {
@@ -86,12 +108,24 @@ Result<void> MoveDirectory(const std::string& from, const std::string& to) {
   return {};
 }
 
+// An apply that was cut short needs the lane.
+Result<void> RequireNoApply(const LaneTable& table, const std::string& name) {
+  for (const auto& [id, apply] : table.applies) {
+    if (apply.lane == name) {
+      return Fail(Code::kRefused, "an apply of lane '" + name + "' was cut short",
+                  "git maco worktree apply --continue " + name + ", or --abort");
+    }
+  }
+  return {};
+}
+
 // Row and claims of a lane that is being removed, in one commit.
 Result<void> CommitRemoval(const StateRoot& state, const Lane& lane) {
   auto registry = LaneRegistry::Open(state);
   if (!registry) {
     return Fail(std::move(registry).error());
   }
+  MACO_TRY(RequireNoApply(registry->table(), lane.name));
   StoreChange change;
   change.put[LaneKey(lane.name)] = Encode(lane);
   for (const auto& [id, claim] : registry->table().claims) {
@@ -124,6 +158,7 @@ Result<int> Remove(const Options& options) {
     if (ready.lane.state != "ready") {
       return Fail(std::move(opened).error());
     }
+    MACO_TRY(RequireNoApply(ready.table, name));
     if (options.dry_run) {
       MACO_TRY(Print("would forget lane '" + name + "'\n"));
       return kExitOk;
@@ -136,12 +171,7 @@ Result<int> Remove(const Options& options) {
     return kExitOk;
   }
   ready = *std::move(opened);
-  for (const auto& [id, apply] : ready.table.applies) {
-    if (apply.lane == name) {
-      return Fail(Code::kRefused, "an apply of lane '" + name + "' was cut short",
-                  "git maco worktree apply --continue " + name + ", or --abort");
-    }
-  }
+  MACO_TRY(RequireNoApply(ready.table, name));
   if (!options.discard) {
     std::string lost;
     MACO_ASSIGN(lost, WhatWouldBeLost(ready));
@@ -162,7 +192,11 @@ Result<int> Remove(const Options& options) {
   UniqueFd mutation;
   MACO_ASSIGN(mutation, LockMutation(*ready.state));
   MACO_TRY(CommitRemoval(*ready.state, lane));
-  MACO_TRY(MoveDirectory(lane.path, lane.trash));
+  if (auto moved = MoveDirectory(lane.path, lane.trash); !moved) {
+    Error error = std::move(moved).error();
+    error.remedy = "git maco worktree repair " + name + " takes the removal back";
+    return Fail(std::move(error));
+  }
   return kExitOk;
 }
 
@@ -219,7 +253,7 @@ Result<int> CollectGarbage(const Options& options) {
   for (const auto& [name, lane] : table.lanes) {
     const bool old =
         lane.changed_us <= now && now - lane.changed_us >= options.max_age_seconds * kMicros;
-    if (lane.state != "removed" || !old) {
+    if (lane.state != "removed" || !old || !RequireNoApply(table, name)) {
       continue;
     }
     list.push_back({{"name", name}, {"id", lane.id}, {"trash", EncodeBytes(lane.trash)}});

@@ -93,8 +93,18 @@ Result<int> Show(const Options& options) {
   Reviewed reviewed;
   MACO_ASSIGN(reviewed,
               OpenReviewed(options.names.front(), options.stat ? Access::kRead : Access::kWrite));
+  std::string patch;
+  if (!options.stat) {
+    Directory files;
+    MACO_ASSIGN(files, OpenLaneDirectory(*reviewed.state, reviewed.lane.id));
+    MACO_ASSIGN(patch, ReadPatch(files, reviewed.row.id));
+  }
   if (options.json) {
-    MACO_TRY(PrintDocument("maco.candidate-view/1", Document(reviewed)));
+    Json document = Document(reviewed);
+    if (!options.stat) {
+      document["patch"] = EncodeBytes(patch);
+    }
+    MACO_TRY(PrintDocument("maco.candidate-view/1", std::move(document)));
   } else {
     MACO_TRY(Print(Statistics(reviewed)));
   }
@@ -102,10 +112,6 @@ Result<int> Show(const Options& options) {
     return kExitOk;
   }
   if (!options.json) {
-    Directory files;
-    MACO_ASSIGN(files, OpenLaneDirectory(*reviewed.state, reviewed.lane.id));
-    std::string patch;
-    MACO_ASSIGN(patch, ReadPatch(files, reviewed.row.id));
     MACO_TRY(Print("\n" + ForReader(patch)));
   }
   if (reviewed.row.state == "unread") {

@@ -1,0 +1,20 @@
+// The index of the working tree that is applied to. Only the entries of the changed paths count:
+// git may have written it anew since. Errors: kRefused (an entry is neither old nor new), kInvalid
+// (git's words), kIo.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "maco-worktree/apply_target.h"
+
+namespace maco::worktree {
+
+// Makes the entries of the changed paths as `to` says, by one rename; all others stay. The caller
+// holds index.lock.
+Result<void> TurnIndex(const LaneGit& git, const Apply& row, const std::vector<Change>& changes,
+                       Side to);
+
+Result<std::string> HashOfIndex(const std::string& git_dir);
+
+}  // namespace maco::worktree
