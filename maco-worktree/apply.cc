@@ -156,6 +156,14 @@ Result<int> Recover(const Reviewed& reviewed, const Options& options) {
     row = candidate.lane == reviewed.lane.name ? &candidate : row;
   }
   if (row == nullptr) {
+    bool left = false;
+    MACO_ASSIGN(left, ClearApplyLeftovers(reviewed.place.repository.git_dir, reviewed.table,
+                                          options.dry_run));
+    if (left) {
+      MACO_TRY(
+          Print("what it left was cleared away: its candidate is " + reviewed.row.state + "\n"));
+      return kExitOk;
+    }
     Note(kTool, "no apply of lane '" + reviewed.lane.name + "' was cut short");
     return kExitNo;
   }

@@ -50,18 +50,18 @@ Result<void> PutIndex(const Apply& row, const std::string& index) {
   const std::string place = row.git_dir + "/index";
   unlink(beside.c_str());
   MACO_TRY(CopyIndex(index, beside));
-  const UniqueFd fd(open(beside.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(open(beside.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    return FailOs(errno, "open", beside);
+  }
   struct stat st {};
   if (stat(place.c_str(), &st) == 0) {
     chmod(beside.c_str(), st.st_mode & 0777U);
   }
-  if (!fd.valid() || fsync(fd.get()) != 0) {
-    return FailOs(errno, "flush", beside);
-  }
-  if (rename(beside.c_str(), place.c_str()) != 0) {
-    return FailOs(errno, "put the index in place", row.git_dir);
-  }
-  return {};
+  MACO_TRY(Sync(fd.get()));
+  Directory git_dir;
+  MACO_ASSIGN(git_dir, Directory::OpenPath(row.git_dir));
+  return git_dir.Rename("index.maco-" + row.id, "index");
 }
 
 }  // namespace

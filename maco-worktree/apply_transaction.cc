@@ -31,12 +31,27 @@ Error NotAsLeft(const std::vector<std::string>& paths) {
                    "keep a copy of that, put the file back as it was, and call it again");
 }
 
-Result<void> SyncFileSystem(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || syncfs(fd.get()) != 0) {
-    return FailOs(errno, "flush the file system of", path);
+// A directory that only had files which are removed already, or that a crash left before there were
+// any. What has a file in it stays, and then the rename says so.
+void RemoveEmpty(const Directory& parent, const std::string& name, int depth) {
+  constexpr int kMaxDepth = 256;
+  constexpr std::size_t kMaxNames = 10'000;
+  const auto directory = parent.Open(name);
+  if (!directory || depth > kMaxDepth) {
+    return;
   }
-  return {};
+  if (const auto names = directory->List(kMaxNames)) {
+    for (const auto& below : *names) {
+      RemoveEmpty(*directory, below, depth + 1);
+    }
+  }
+  unlinkat(parent.fd(), name.c_str(), AT_REMOVEDIR);
+}
+
+Result<void> SyncFileSystemOf(const std::string& path) {
+  Directory directory;
+  MACO_ASSIGN(directory, Directory::OpenPath(path));
+  return SyncFileSystem(directory.fd());
 }
 
 }  // namespace
@@ -221,12 +236,10 @@ Result<void> ApplyTransaction::Replace(const Directory& top, const std::string& 
     MACO_ASSIGN(parent, top.Open(path.substr(0, slash), CrossDevice::kAllow));
   }
   const std::string name = path.substr(slash + 1);
-  // A directory that only had files which this candidate removed.
-  unlinkat(parent.fd(), name.c_str(), AT_REMOVEDIR);
-  if (renameat(AT_FDCWD, (staging + "/" + path).c_str(), parent.fd(), name.c_str()) != 0) {
-    return FailOs(errno, "put in place", path);
-  }
-  return {};
+  RemoveEmpty(parent, name, 0);
+  Directory staged;
+  MACO_ASSIGN(staged, Directory::OpenPath(staging));
+  return staged.Move(path, parent, name, Directory::IfThere::kReplace);
 }
 
 Result<void> ApplyTransaction::RemoveFile(const Directory& top, const std::string& path) const {
@@ -275,8 +288,8 @@ Result<void> ApplyTransaction::Prepare(Apply& row, const std::string& message, c
   if (TouchesIndex()) {
     MACO_ASSIGN(row.index_sha256, HashOfIndex(row.git_dir));
   }
-  MACO_TRY(SyncFileSystem(row.git_dir));
-  MACO_TRY(SyncFileSystem(git_.files()));
+  MACO_TRY(SyncFileSystemOf(row.git_dir));
+  MACO_TRY(SyncFileSystemOf(git_.files()));
   row_ = row;
   return {};
 }
@@ -311,7 +324,7 @@ Result<void> ApplyTransaction::Finish() {
   if (TouchesIndex()) {
     MACO_TRY(TurnIndex(git_, row_, document_.changes, Side::kNew));
   }
-  MACO_TRY(SyncFileSystem(row_.worktree));
+  MACO_TRY(SyncFileSystemOf(row_.worktree));
   return ref == RefState::kOld ? MoveRef(row_.head, row_.commit) : Result<void>();
 }
 
@@ -338,7 +351,7 @@ Result<void> ApplyTransaction::Undo() {
   if (TouchesIndex()) {
     MACO_TRY(TurnIndex(git_, row_, document_.changes, Side::kOld));
   }
-  return SyncFileSystem(row_.worktree);
+  return SyncFileSystemOf(row_.worktree);
 }
 
 }  // namespace maco::worktree

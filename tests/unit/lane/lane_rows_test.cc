@@ -65,7 +65,7 @@ TEST(LaneRow, LacksNoMember) {
 
 TEST(LaneRow, OfALaterVersionIsUnsupported) {
   Json row = Encode(SomeLane());
-  row["v"] = 2;
+  row["v"] = std::uint64_t{2};
   const auto lane = DecodeLane("lane/alpha", row);
   ASSERT_FALSE(lane.has_value());
   EXPECT_EQ(lane.error().code, Code::kUnsupported);
