@@ -116,6 +116,15 @@ Result<void> Directory::Rename(const std::string& from, const std::string& to) c
   return {};
 }
 
+Result<void> Directory::Move(const std::string& name, const Directory& to,
+                             const std::string& new_name, IfThere if_there) const {
+  const unsigned flags = if_there == IfThere::kKeep ? RENAME_NOREPLACE : 0;
+  if (renameat2(fd_.get(), name.c_str(), to.fd(), new_name.c_str(), flags) != 0) {
+    return FailOs(errno, "move to", new_name);
+  }
+  return {};
+}
+
 Result<FileIdentity> Directory::Stat(const std::string& name) const {
   return StatAt(fd_.get(), name.c_str(), 0);
 }

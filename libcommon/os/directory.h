@@ -36,6 +36,11 @@ class Directory {
   Result<void> Unlink(const std::string& name) const;           // kNotFound, kPermission, kIo
   Result<void> RemoveDirectory(const std::string& name) const;  // must be empty
   Result<void> Rename(const std::string& from, const std::string& to) const;
+  // Moves `name` (may hold slashes) to another directory of the same file system. Errors: kExists
+  // (only with kKeep), kNotFound, kPermission, kIo.
+  enum class IfThere { kReplace, kKeep };
+  Result<void> Move(const std::string& name, const Directory& to, const std::string& new_name,
+                    IfThere if_there) const;
 
   // Identity of `name` without following it. Errors: kNotFound, kPermission, kIo.
   Result<FileIdentity> Stat(const std::string& name) const;

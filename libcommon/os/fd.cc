@@ -121,4 +121,11 @@ Result<void> SyncData(int fd) {
   return {};
 }
 
+Result<void> SyncFileSystem(int fd) {
+  if (syncfs(fd) != 0) {
+    return FailOs(errno, "flush a file system");
+  }
+  return {};
+}
+
 }  // namespace maco

@@ -60,5 +60,7 @@ Result<std::size_t> PreadFull(int fd, std::span<std::uint8_t> out, std::uint64_t
 // NOTES.
 Result<void> Sync(int fd);
 Result<void> SyncData(int fd);
+// Flushes everything of the file system that `fd` is on. Source: syncfs(2).
+Result<void> SyncFileSystem(int fd);
 
 }  // namespace maco
