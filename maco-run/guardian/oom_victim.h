@@ -8,8 +8,8 @@ namespace maco::run {
 inline constexpr int kTargetOomScore = 1000;
 inline constexpr int kInitOomScore = 600;
 
-// Sets the calling process's score, which its children inherit. Only before anything untrusted runs:
-// other processes of the user reach this one for a moment.
+// Sets the calling process's score, which its children inherit. Only before anything untrusted
+// runs: other processes of the user reach this one for a moment.
 void PreferAsVictim(int oom_score);
 
 }  // namespace maco::run

@@ -137,7 +137,8 @@ TEST_F(SurveyTest, LanesSayWhatToTypeNext) {
                       "              next: git maco worktree repair cut\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("LANE        gone: open, its directory is gone\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("LANE        gone: open, its directory is gone\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("lane        good: open\n"
                       "              next: git maco worktree capture good\n"),
             std::string::npos)
