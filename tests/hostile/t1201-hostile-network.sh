@@ -1,4 +1,5 @@
 # Hostile: the network by every family, AF_UNIX in every way, io_uring (RUN-07, RUN-08).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 test_a_socket_of_every_family() {

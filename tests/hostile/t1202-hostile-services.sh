@@ -1,5 +1,6 @@
 # Hostile: services of the user's session and of the machine, by their sockets (RUN-09, RUN-15).
 # guest: -u root
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 runtime=/run/user/$(id -u "$user")

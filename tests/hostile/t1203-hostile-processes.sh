@@ -1,4 +1,5 @@
 # Hostile: other processes, those of the guard and those of the user; its own cgroup (RUN-07, RUN-15).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 victim() { # starts a process of the user outside: $victim

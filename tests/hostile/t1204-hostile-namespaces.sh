@@ -1,4 +1,5 @@
 # Hostile: namespaces, mounts by the old and the new interface, chroot (RUN-07).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 test_namespaces() {

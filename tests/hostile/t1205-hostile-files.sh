@@ -1,5 +1,6 @@
 # Hostile: the file system: links, nodes, set-ID files, every place outside the roots, the key, .git,
 # the result file, inherited descriptors (RUN-06, RUN-07, ADM-01, JRN-10, OUT-05).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 test_links_nodes_and_set_id() {

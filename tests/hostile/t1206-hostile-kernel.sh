@@ -1,6 +1,7 @@
 # Hostile: privileged kernel interfaces and System V and POSIX objects (RUN-07, RUN-08). As root, for
 # controls of what the host forbids to the user anyway.
 # guest: -u root --cmdline secretmem.enable=y
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # A module that nothing needs.

@@ -1,4 +1,5 @@
 # Hostile: the user's terminal: typing into it, writing on it, taking it over (RUN-07).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Runs a command on a terminal of its own; what appears on it is left in $test_dir/screen.

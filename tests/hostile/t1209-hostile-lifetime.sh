@@ -1,4 +1,5 @@
 # Hostile: outliving the run: daemons, sessions, ignored signals, closed descriptors, late writers (RUN-11).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 ways=(child double-fork session daemon group ignores-signals closed-stdio renamed stopped runner)

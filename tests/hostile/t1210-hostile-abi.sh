@@ -1,4 +1,5 @@
 # Hostile: system calls of other architectures, which a filter for one of them would not see (RUN-07).
+# engines: qemu host
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 test_other_architectures() {
