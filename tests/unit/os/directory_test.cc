@@ -180,6 +180,22 @@ TEST(Directory, ListHasAllNamesAndALimit) {
   EXPECT_EQ(scratch.dir().List(3)->size(), 3U);  // reading again starts at the beginning
 }
 
+TEST(Directory, MovesAndKeepsWhatIsThereIfAsked) {
+  const ScratchDir scratch;
+  const auto from = scratch.dir().Create("from", 0700);
+  const auto to = scratch.dir().Create("to", 0700);
+  ASSERT_TRUE(from.has_value() && to.has_value());
+  Touch(*from, "a");
+  Touch(*to, "b");
+  const auto moved = from->Stat("a");
+  const auto kept = scratch.dir().Move("from/a", *to, "b", Directory::IfThere::kKeep);
+  ASSERT_FALSE(kept.has_value());
+  EXPECT_EQ(kept.error().code, Code::kExists);
+  ASSERT_TRUE(scratch.dir().Move("from/a", *to, "b", Directory::IfThere::kReplace).has_value());
+  EXPECT_TRUE(to->Stat("b")->SameFile(*moved));
+  EXPECT_FALSE(from->Stat("a").has_value());
+}
+
 TEST(Directory, RemovesAndRenames) {
   const ScratchDir scratch;
   Touch(scratch.dir(), "f");

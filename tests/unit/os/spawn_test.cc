@@ -57,6 +57,18 @@ TEST(RunProgram, GivesExactlyTheEnvironmentDirectoryAndArguments) {
   EXPECT_TRUE(result->output.ends_with("/proc\na b||$HOME|*|")) << result->output;
 }
 
+TEST(RunProgram, ReadsTheInputThatItIsGiven) {
+  SpawnRequest request = Shell("cat");
+  // More than a pipe holds, so that nobody has to feed it.
+  request.input = std::string(200'000, 'x') + '\0' + "end";
+  request.output_limit = 1UL << 20U;
+  const auto result = RunProgram(request);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->output, *request.input);
+  request.input = "";
+  EXPECT_EQ(RunProgram(request)->output, "");
+}
+
 TEST(RunProgram, HasAnEmptyInputAndNoDescriptorOfOurs) {
   const UniqueFd ours(open("/dev/null", O_RDONLY));  // not close-on-exec, as a caller may leave it
   const auto result = RunProgram(Shell("cat; exec ls /proc/self/fd"));
