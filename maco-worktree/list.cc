@@ -12,6 +12,7 @@
 #include "maco-worktree/claim_rules.h"
 #include "maco-worktree/lane_git.h"
 #include "maco-worktree/lane_removal.h"
+#include "maco-worktree/mutation.h"
 #include "maco-worktree/ready_lane.h"
 #include "maco-worktree/verbs.h"
 
@@ -171,16 +172,9 @@ Result<int> List(const Options& options) {
 }
 
 Result<int> Repair(const Options& options) {
-  Place place;
-  MACO_ASSIGN(place, FindPlace());
-  auto state = OpenState(place, Access::kWrite);
-  if (!state) {
-    return Fail(std::move(state).error());
-  }
-  UniqueFd mutation;
-  MACO_ASSIGN(mutation, LockMutation(*state));
-  LaneTable table;
-  MACO_ASSIGN(table, ReadLanes(*state));
+  Mutation mutation;
+  MACO_ASSIGN(mutation, BeginMutation());
+  const auto& [place, state, lock, table] = mutation;
   std::vector<Lane> lanes;
   if (options.names.empty()) {
     for (const auto& [name, lane] : table.lanes) {

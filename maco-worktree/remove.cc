@@ -15,6 +15,7 @@
 #include "maco-worktree/lane_git.h"
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/lane_tree.h"
+#include "maco-worktree/mutation.h"
 #include "maco-worktree/ready_lane.h"
 #include "maco-worktree/verbs.h"
 
@@ -205,16 +206,9 @@ Result<int> Remove(const Options& options) {
 }
 
 Result<int> Restore(const Options& options) {
-  Place place;
-  MACO_ASSIGN(place, FindPlace());
-  auto state = OpenState(place, Access::kWrite);
-  if (!state) {
-    return Fail(std::move(state).error());
-  }
-  UniqueFd mutation;
-  MACO_ASSIGN(mutation, LockMutation(*state));
-  LaneTable table;
-  MACO_ASSIGN(table, ReadLanes(*state));
+  Mutation mutation;
+  MACO_ASSIGN(mutation, BeginMutation());
+  const auto& [place, state, lock, table] = mutation;
   Lane lane;
   MACO_ASSIGN(lane, table.Find(options.names.front()));
   if (lane.state != "removed") {
@@ -240,16 +234,9 @@ Result<int> Restore(const Options& options) {
 }
 
 Result<int> CollectGarbage(const Options& options) {
-  Place place;
-  MACO_ASSIGN(place, FindPlace());
-  auto state = OpenState(place, Access::kWrite);
-  if (!state) {
-    return Fail(std::move(state).error());
-  }
-  UniqueFd mutation;
-  MACO_ASSIGN(mutation, LockMutation(*state));
-  LaneTable table;
-  MACO_ASSIGN(table, ReadLanes(*state));
+  Mutation mutation;
+  MACO_ASSIGN(mutation, BeginMutation());
+  const auto& [place, state, lock, table] = mutation;
   const std::uint64_t now = WallMicros();
   Json list = Json::array();
   std::string text;
