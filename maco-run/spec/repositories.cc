@@ -87,6 +87,11 @@ Result<void> ProtectSettings(const std::string& git_dir, RunSpec& spec) {
   return {};
 }
 
+// The private lane's own git directory. No path at all, what a missing one resolves to, is never it.
+bool IsOwnGitDir(const RunSpec& spec, const std::string& path) {
+  return !spec.own_git_dir.empty() && path == spec.own_git_dir;
+}
+
 bool HoldsKey(const std::string& state_root) {
   const auto key = IdentityOfPath(state_root + "/key");
   return key.has_value();
@@ -113,7 +118,7 @@ Result<void> ProtectPath(const std::string& path, const std::string& holder, Run
 
 Result<void> ProtectRepositories(const RootScan& scan, RunSpec& spec) {
   for (const auto& path : scan.git_entries) {
-    if (path == spec.own_git_dir) {
+    if (IsOwnGitDir(spec, path)) {
       MACO_TRY(ProtectSettings(path, spec));
     } else {
       MACO_TRY(MakeReadOnly(path, spec));
@@ -124,7 +129,7 @@ Result<void> ProtectRepositories(const RootScan& scan, RunSpec& spec) {
   }
   const Links links = FollowLinks(scan);
   for (const auto& link : links.links) {
-    if (Canonical(link.target) != spec.own_git_dir) {
+    if (!IsOwnGitDir(spec, Canonical(link.target))) {
       MACO_TRY(ProtectPath(link.target, link.holder, spec));
     }
   }
@@ -140,7 +145,7 @@ Result<void> CheckRepositories(const RootScan& scan, const RunSpec& spec) {
   };
   for (const auto* paths : {&scan.git_entries, &scan.git_directories}) {
     for (const auto& path : *paths) {
-      if (path != spec.own_git_dir && IsWritableInside(spec, path)) {
+      if (!IsOwnGitDir(spec, path) && IsWritableInside(spec, path)) {
         return fresh(path);
       }
     }
@@ -148,7 +153,7 @@ Result<void> CheckRepositories(const RootScan& scan, const RunSpec& spec) {
   for (const auto& link : FollowLinks(scan).links) {
     WalkedPath end;
     MACO_ASSIGN(end, WalkFixedPath(spec, link.target, link.holder));
-    if (end.exists && end.path != spec.own_git_dir && IsWritableInside(spec, end.path)) {
+    if (end.exists && !IsOwnGitDir(spec, end.path) && IsWritableInside(spec, end.path)) {
       return fresh(end.path);
     }
   }
