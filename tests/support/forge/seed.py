@@ -58,13 +58,14 @@ def put_repo(store: Store, value: dict[str, Any]) -> Row:
 
 
 def plant(store: Store, value: dict[str, Any]) -> None:
-    """{users: [...], repos: [...]}"""
+    """{users: [...], repos: [...]}; a repository renamed since its seeding is there already."""
     _known(value, {"users", "repos"})
     with store.lock:
         for user in value.get("users", []):
             put_user(store, user)
         for repo in value.get("repos", []):
-            put_repo(store, repo)
+            if not store.repo_once_named(repo["full_name"]):
+                put_repo(store, repo)
 
 
 def rename(edits: Edits, repo: Row, full_name: str) -> Row:
