@@ -1,6 +1,7 @@
 """Puts the parts together: one forge of each kind over one store, faults in front, tests' paths beside."""
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 from admin import Admin
@@ -15,7 +16,7 @@ from gitlab_forge import GitLab
 from store import Store
 from visibility import Visibility
 from watch import Watch
-from wire import Channel, Reply, Request
+from wire import Channel, Reply, Request, json_reply
 
 
 class Application:
@@ -44,8 +45,13 @@ class Application:
 
     def _apply(self, request: Request, quirks: Quirks) -> Reply:
         prefix, forge = self._forge_of(request.path)
+        ctx = Context(self._world, request, prefix, quirks)
         with self.store.lock:  # one request at a time, as one database transaction would be
-            return forge.answer(Context(self._world, request, prefix, quirks), request.path[len(prefix):])
+            try:
+                return forge.answer(ctx, request.path[len(prefix):])
+            except Exception:  # noqa: BLE001 (a mistake of the double must not look like a fault)
+                traceback.print_exc()
+                return json_reply(500, {"message": "the forge double failed, see its stderr"})
 
     def _dress(self, request: Request, reply: Reply) -> Reply:
         return self._forge_of(request.path)[1].dress(request, reply)

@@ -1,6 +1,7 @@
 """The double's GitHub: rules of pulls, issues, comments, access, pages, renamed repositories."""
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from forge_case import MAIN, ONE, TWO, ForgeCase
@@ -34,6 +35,13 @@ class GitHub(ForgeCase):
         self.call("PATCH", f"{self.root}/pulls/{first['number']}", {"state": "closed"})
         self.assertEqual(self.pull()["number"], first["number"] + 1)
         self.expect(422, "PATCH", f"{self.root}/pulls/{first['number']}", {"state": "open"})
+
+    def test_of_parallel_pulls_of_the_same_branches_one_is_opened(self) -> None:
+        asked = {"title": "t", "head": "fx/one", "base": "main"}
+        with ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(lambda _: self.call("POST", f"{self.root}/pulls", asked), range(12)))
+        self.assertEqual(sorted(answer.status for answer in answers), [201] + [422] * 11)
+        self.assertEqual(self.forge.count(kind="pull.create", repo=self.name), 1)
 
     def test_pulls_need_branches_with_commits_between(self) -> None:
         asked = {"title": "t", "head": "none", "base": "main"}
