@@ -50,7 +50,7 @@ class Admin:
         return [self._rules.add(one).report() for one in (value if isinstance(value, list) else [value])]
 
     def _clear_faults(self, request: Request) -> Any:
-        self._rules.clear(request.query.get("id", [None])[0])
+        self._rules.clear(request.first("id"))
         return []
 
     def _release(self, request: Request) -> Any:
@@ -67,22 +67,17 @@ class Admin:
         timeout_secs = float(query.pop("timeout", WAIT_SECS))
         method, target = query.pop("method", None), re.compile(query.pop("path_regex", ""))
         rule = query.pop("rule", None)
-        tests: list[Callable[[], bool]] = []
+        counts: dict[str, Callable[[], int]] = {
+            "requests": lambda: self._watch.count(method, target),
+            "held": lambda: self._watch.held_count(rule),
+            "fired": lambda: self._watch.fired_count(rule or ""),
+            "mutations": lambda: len(self._store.mutations), "idle": self._watch.idle}
+        tests: list[tuple[Callable[[], int], int]] = []
         for name, text in query.items():
-            wanted = int(text)
-            if name == "requests":
-                tests.append(lambda n=wanted: self._watch.count(method, target) >= n)
-            elif name == "held":
-                tests.append(lambda n=wanted: self._watch.held_count(rule) >= n)
-            elif name == "fired":
-                tests.append(lambda n=wanted: self._watch.fired_count(rule or "") >= n)
-            elif name == "mutations":
-                tests.append(lambda n=wanted: len(self._store.mutations) >= n)
-            elif name == "idle":
-                tests.append(self._watch.idle)
-            else:
+            if name not in counts:
                 raise ValueError(f"cannot wait for {name!r}")
-        ready = self._watch.wait(lambda: all(test() for test in tests), timeout_secs)
+            tests.append((counts[name], int(text)))
+        ready = self._watch.wait(lambda: all(count() >= wanted for count, wanted in tests), timeout_secs)
         return json_reply(200 if ready else 408, {"ready": ready, "held": self._watch.held()})
 
     def _count(self, request: Request) -> int:
@@ -101,7 +96,7 @@ class Admin:
 
     def _list_rows(self, request: Request) -> Any:
         """?kind=issue|pull|comment|repo, &repo=: as stored, hidden and deleted ones too."""
-        table, name = request.query["kind"][0], request.query.get("repo", [None])[0]
+        table, name = request.query["kind"][0], request.first("repo")
         with self._store.lock:
             repo = self._store.repo_named(name) if name else None
             return [row for row in self._store.tables[table].values()

@@ -26,7 +26,9 @@ class Application:
         world = World(self.store, Branches(git_root), clock, Visibility(clock))
         self._world = world
         github = GitHub(world)
-        self._forges = (("/api/v4", GitLab(world)), ("/api/v1", Gitea(world)), ("/api/v3", github), ("", github))
+        self._forges: tuple[tuple[str, GitHub | GitLab | Gitea], ...] = (
+            ("/api/v4", GitLab(world)), ("/api/v1", Gitea(world)), ("/api/v3", github),
+            ("", github))
         rules, watch = FaultRules(), Watch()
         self.store.on_change = watch.poke
         self._admin = Admin(world, rules, watch)

@@ -70,7 +70,8 @@ class Context:
         return Edits(self.store, self.login, self.request.number)
 
     def arg(self, name: str, default: str | None = None) -> str | None:
-        return self.request.query.get(name, [default])[0]
+        value = self.request.first(name)
+        return default if value is None else value
 
     def moment(self, name: str) -> Any:
         """A time of the query, None without it. Errors: ValueError."""
@@ -99,7 +100,7 @@ class Context:
     def page(self, rows: list[Row], size_name: str, default: int, cap: int) -> tuple[list[Row], Page]:
         """The rows of the page asked for, without those that a fault leaves out of it."""
         shown = self.world.visibility.listed(rows)
-        page = page_of(self.request.query, len(shown), size_name, default, cap)
+        page = page_of(self.request, len(shown), size_name, default, cap)
         chosen = page.cut(shown)
         leave_out = self.quirks.leave_out
         if leave_out is not None:

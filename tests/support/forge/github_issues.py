@@ -1,6 +1,8 @@
 """GitHub: issues; pull requests are among them."""
 from __future__ import annotations
 
+from typing import Any
+
 import github_shapes as shapes
 from auth import LEVELS, level
 from context import Context, newest_first, since
@@ -9,7 +11,7 @@ from store import Row
 from wire import Reply, json_reply
 
 
-def label_names(ctx: Context, row: Row, asked: object) -> list[str]:
+def label_names(ctx: Context, row: Row, asked: Any) -> list[str]:
     """A writer's unknown labels come into being; those of others are dropped, as GitHub does."""
     names = [label["name"] if isinstance(label, dict) else str(label) for label in (asked or [])]
     if level(row, ctx.user) < LEVELS["write"]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from wire import Request
+
 
 @dataclass(frozen=True)
 class Page:
@@ -25,9 +27,9 @@ def _positive(text: str | None, default: int) -> int:
     return int(text) if text and text.isdecimal() and int(text) > 0 else default
 
 
-def page_of(query: dict[str, list[str]], total: int, size_name: str, default: int, cap: int) -> Page:
-    number = _positive(query.get("page", [None])[0], 1)
-    return Page(number, min(cap, _positive(query.get(size_name, [None])[0], default)), total)
+def page_of(request: Request, total: int, size_name: str, default: int, cap: int) -> Page:
+    size = min(cap, _positive(request.first(size_name), default))
+    return Page(_positive(request.first("page"), 1), size, total)
 
 
 def link(url: str, query: dict[str, list[str]], page: Page) -> str | None:

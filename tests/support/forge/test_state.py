@@ -1,9 +1,11 @@
 """The double's state: kept over a kill, branches of real repositories, other users' hands."""
 from __future__ import annotations
 
+import http.client
 import os
 import subprocess
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -48,6 +50,30 @@ class State(unittest.TestCase):
         self.assertEqual(made["number"], pull["number"] + 2)
         numbers = [line["request"] for line in forge.log("requests.jsonl")]
         self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+
+    def test_every_answered_change_survives_a_kill_under_load(self) -> None:
+        forge = self.run_forge()
+        answered: list[int] = []
+
+        def post_until_the_end() -> None:
+            while True:
+                try:
+                    answer = forge.call("POST", "/repos/acme/app/issues", {"title": "t"}, TOKEN)
+                except (OSError, http.client.HTTPException):
+                    return
+                answered.append(answer.json["number"])
+        threads = [threading.Thread(target=post_until_the_end) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        forge.wait(mutations=60)
+        forge.stop()
+        for thread in threads:
+            thread.join()
+        forge.start()
+        there = [row["number"] for row in forge.call("GET", "/__admin/rows?kind=issue").json]
+        self.assertEqual(len(set(answered)), len(answered))
+        self.assertLessEqual(set(answered), set(there))
+        self.assertLessEqual(len(there) - len(answered), len(threads))
 
     def test_a_torn_last_line_is_cut(self) -> None:
         forge = self.run_forge()

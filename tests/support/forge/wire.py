@@ -48,6 +48,11 @@ class Request:
                 return value
         return None
 
+    def first(self, name: str) -> str | None:
+        """The first value of that name in the query."""
+        values = self.query.get(name)
+        return values[0] if values else None
+
     def keeps_alive(self) -> bool:
         return (self.header("Connection") or "").lower() != "close"
 

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import threading
-from typing import BinaryIO
+from typing import IO
 
 GIT_BACKEND = ["git", "http-backend"]
 
@@ -17,7 +17,7 @@ class Backends:
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
 
-    def start(self, environment: dict[str, str], body: BinaryIO) -> subprocess.Popen[bytes]:
+    def start(self, environment: dict[str, str], body: IO[bytes]) -> subprocess.Popen[bytes]:
         base = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         process = subprocess.Popen(GIT_BACKEND, stdin=body, stdout=subprocess.PIPE,
                                    env={**base, **environment}, start_new_session=True)
@@ -38,7 +38,7 @@ class Backends:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def read_head(stream: BinaryIO) -> tuple[int, list[tuple[str, str]]]:
+def read_head(stream: IO[bytes]) -> tuple[int, list[tuple[str, str]]]:
     """Status and headers of a CGI answer."""
     status, headers = 200, []
     while line := stream.readline().rstrip(b"\r\n"):

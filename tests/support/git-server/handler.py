@@ -4,6 +4,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import io
 import json
 import tempfile
 import threading
@@ -11,7 +12,7 @@ import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from backend import Backends, read_head
@@ -73,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
         found = (self.settings.root / (name + suffix).strip("/")).resolve()
         return found if suffix and found.is_dir() and found.is_relative_to(self.settings.root) else None
 
-    def _read_body(self, into: BinaryIO) -> int:
+    def _read_body(self, into: IO[bytes]) -> int:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             while size := int(self.rfile.readline().split(b";")[0], 16):
                 into.write(self.rfile.read(size))
@@ -139,16 +140,17 @@ class Handler(BaseHTTPRequestHandler):
             environment["GIT_PROTOCOL"] = self.headers["Git-Protocol"]
         return environment
 
-    def _run(self, path: str, query: str, body: BinaryIO, drop_answer: bool) -> None:
+    def _run(self, path: str, query: str, body: IO[bytes], drop_answer: bool) -> None:
         size = body.seek(0, 2)
         body.seek(0)
         process = self.backends.start(self._environment(path, query, size), body)
-        assert process.stdout is not None
+        output = process.stdout
+        assert isinstance(output, io.BufferedReader)
         self._client_listens = not drop_answer
         try:
-            status, headers = read_head(process.stdout)
+            status, headers = read_head(output)
             self._send(lambda: self._send_head(status, headers))
-            while piece := process.stdout.read1(PIECE):
+            while piece := output.read1(PIECE):
                 data = b"%x\r\n%s\r\n" % (len(piece), piece)
                 self._send(lambda: self.wfile.write(data))
             self._send(lambda: self.wfile.write(b"0\r\n\r\n"))
