@@ -78,6 +78,8 @@ Json Document(const Reviewed& reviewed) {
   out["tainted"] = EncodeBytes(reviewed.lane.tainted);
   out["note"] = EncodeBytes(reviewed.row.note);
   out["unverified"] = EncodeBytes(reviewed.row.unverified);
+  out["unproven"] =
+      EncodeBytes(UnprovenRuns(*reviewed.state, reviewed.table, reviewed.lane, reviewed.document));
   return out;
 }
 

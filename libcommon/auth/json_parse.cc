@@ -1,10 +1,12 @@
 // The strict parser: builds a value from nlohmann's events, refusing what our documents may not
-// hold. Contract: ParseJson in libcommon/auth/canonical_json.h, docs/formats/canonical-json.md.
+// hold. Contract: ParseJson in libcommon/auth/canonical_json.h, ParseForeignJson in foreign_json.h,
+// docs/formats/canonical-json.md.
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "libcommon/auth/canonical_json.h"
+#include "libcommon/auth/foreign_json.h"
 
 namespace maco {
 namespace {
@@ -12,12 +14,14 @@ namespace {
 // Receives the events of Json::sax_parse; returning false ends the parse.
 class Builder {
  public:
+  explicit Builder(bool fractions) : fractions_(fractions) {}
   bool null() { return Add(nullptr); }
   bool boolean(bool value) { return Add(value); }
   bool number_integer(std::int64_t value) { return Add(value); }
   bool number_unsigned(std::uint64_t value) { return Add(value); }
-  bool number_float(double /*value*/, const std::string& /*text*/) {
-    return Stop(Code::kInvalid, "it has a number that is no 64-bit integer");
+  bool number_float(double value, const std::string& /*text*/) {
+    return fractions_ ? Add(value)
+                      : Stop(Code::kInvalid, "it has a number that is no 64-bit integer");
   }
   bool string(std::string& value) { return Add(std::move(value)); }
   bool binary(Json::binary_t& /*value*/) { return Stop(Code::kInvalid, "it has binary data"); }
@@ -75,6 +79,7 @@ class Builder {
     return false;
   }
 
+  bool fractions_;
   Json root_;
   // The containers around the current place. A parent gets no new element while its child is open,
   // so the pointers stay good.
@@ -83,9 +88,7 @@ class Builder {
   Error error_;
 };
 
-}  // namespace
-
-Result<Json> ParseJson(std::string_view text, std::size_t limit) {
+Result<Json> Parse(std::string_view text, std::size_t limit, bool fractions) {
   if (text.size() > limit) {
     return Fail(Code::kLimit, "JSON text is larger than " + std::to_string(limit) + " bytes");
   }
@@ -94,7 +97,7 @@ Result<Json> ParseJson(std::string_view text, std::size_t limit) {
     return Fail(Code::kInvalid, "bad JSON: it has a NUL or a byte-order mark");
   }
   try {
-    Builder builder;
+    Builder builder(fractions);
     if (!Json::sax_parse(text, &builder)) {
       return Fail(builder.TakeError());
     }
@@ -102,6 +105,16 @@ Result<Json> ParseJson(std::string_view text, std::size_t limit) {
   } catch (const std::exception& error) {
     return Fail(Code::kInvalid, std::string("bad JSON: ") + error.what());
   }
+}
+
+}  // namespace
+
+Result<Json> ParseJson(std::string_view text, std::size_t limit) {
+  return Parse(text, limit, false);
+}
+
+Result<Json> ParseForeignJson(std::string_view text, std::size_t limit) {
+  return Parse(text, limit, true);
 }
 
 }  // namespace maco

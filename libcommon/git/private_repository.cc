@@ -2,7 +2,9 @@
 // Contract: libcommon/git/private_repository.h.
 #include "libcommon/git/private_repository.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -11,12 +13,13 @@
 #include <system_error>
 
 #include "libcommon/base/random_id.h"
-#include "libcommon/git/config.h"
 #include "libcommon/git/git_program.h"
+#include "libcommon/os/ofd_lock.h"
 
 namespace maco {
 namespace {
 
+constexpr char kFinished[] = "maco-finished";
 constexpr std::size_t kMaxOutput = std::size_t{64} << 20U;
 
 Result<std::string> PathOf(const Directory& directory) {
@@ -68,7 +71,18 @@ Result<std::string> Answer(const SpawnResult& result, const std::string& what) {
 // "GIT URLS": a colon before the first slash makes it a host.
 std::string FromDirectory(const std::string& url, const std::string& directory) {
   const bool is_path = url.find(':') == std::string::npos || url.find('/') < url.find(':');
-  return is_path && !url.starts_with('/') ? directory + "/" + url : url;
+  return is_path && !url.starts_with('/')
+             ? std::filesystem::path(directory + "/" + url).lexically_normal().string()
+             : url;
+}
+
+Result<void> Init(const std::string& path, const std::string& object_format) {
+  SpawnResult result;
+  MACO_ASSIGN(result, RunGit({"init", "-q", "--bare",
+                              "--template=", "--object-format=" + object_format, "."},
+                             path, std::chrono::minutes(1)));
+  MACO_TRY(Answer(result, "init"));
+  return {};
 }
 
 }  // namespace
@@ -80,20 +94,38 @@ Result<PrivateRepository> PrivateRepository::Create(const Directory& parent,
   MACO_TRY(parent.Create(id, 0700));
   std::string path;
   MACO_ASSIGN(path, PathOf(parent));
-  PrivateRepository repository(path + "/" + id);
-  SpawnResult result;
-  MACO_ASSIGN(result, RunGit({"init", "-q", "--bare",
-                              "--template=", "--object-format=" + object_format, "."},
-                             repository.path_, std::chrono::minutes(1)));
-  MACO_TRY(Answer(result, "init"));
+  PrivateRepository repository(path + "/" + id, false);
+  MACO_TRY(Init(repository.path_, object_format));
+  return repository;
+}
+
+Result<PrivateRepository> PrivateRepository::OpenOrCreate(const Directory& parent,
+                                                          const std::string& name,
+                                                          const std::string& object_format) {
+  std::string path;
+  MACO_ASSIGN(path, PathOf(parent));
+  PrivateRepository repository(path + "/" + name, true);
+  UniqueFd lock;
+  MACO_ASSIGN(lock, OfdLock::OpenLocked(parent, name + ".lock", O_RDWR | O_CREAT, 0600, true));
+  Directory directory;
+  MACO_ASSIGN(directory, parent.OpenOrCreate(name, 0700));
+  const auto finished = directory.Stat(kFinished);
+  if (finished) {
+    return repository;
+  }
+  if (finished.error().code != Code::kNotFound) {
+    return Fail(finished.error());
+  }
+  MACO_TRY(Init(repository.path_, object_format));
+  MACO_TRY(directory.OpenFile(kFinished, O_WRONLY | O_CREAT, 0600));
   return repository;
 }
 
 PrivateRepository::PrivateRepository(PrivateRepository&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
+    : path_(std::exchange(other.path_, {})), stays_(other.stays_) {}
 
 PrivateRepository::~PrivateRepository() {
-  if (!path_.empty()) {
+  if (!path_.empty() && !stays_) {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -122,12 +154,17 @@ Result<std::string> ObjectFormat(const std::string& git_dir) {
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 Result<std::string> RemoteUrl(const std::string& remote, const std::string& directory) {
-  const std::string prefix = "remote." + remote + ".";
   std::vector<ConfigValue> values;
-  MACO_ASSIGN(values, ReadConfig(prefix));
+  MACO_ASSIGN(values, ReadConfig("remote." + remote + "."));
+  return RemoteUrlOf(values, remote, directory);
+}
+
+Result<std::string> RemoteUrlOf(const std::vector<ConfigValue>& settings, const std::string& remote,
+                                const std::string& directory) {
+  const std::string prefix = "remote." + remote + ".";
   std::string url;
   std::string push_url;
-  for (const auto& value : values) {
+  for (const auto& value : settings) {
     if (value.key == prefix + "url" && url.empty()) {
       url = value.value;
     } else if (value.key == prefix + "pushurl" && push_url.empty()) {

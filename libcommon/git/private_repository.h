@@ -7,18 +7,23 @@
 #include <vector>
 
 #include "libcommon/base/result.h"
+#include "libcommon/git/config.h"
 #include "libcommon/os/directory.h"
 #include "libcommon/os/spawn.h"
 
 namespace maco {
 
-// Removed with the object. Movable.
+// Movable.
 class PrivateRepository {
  public:
-  // Makes it in a new directory below `parent`. `object_format` is "sha1" or "sha256". Errors:
-  // kUnsupported (no git), kLimit, kIo.
+  // Makes it in a new directory below `parent`, which is removed with the object. `object_format`
+  // is "sha1" or "sha256". Errors: kUnsupported (no git), kLimit, kIo.
   static Result<PrivateRepository> Create(const Directory& parent,
                                           const std::string& object_format);
+  // One that stays: makes it below `parent` if it is not there or was not finished. Errors: as
+  // Create.
+  static Result<PrivateRepository> OpenOrCreate(const Directory& parent, const std::string& name,
+                                                const std::string& object_format);
   PrivateRepository(PrivateRepository&& other) noexcept;
   PrivateRepository& operator=(PrivateRepository&&) = delete;
   ~PrivateRepository();
@@ -35,8 +40,9 @@ class PrivateRepository {
   const std::string& path() const { return path_; }
 
  private:
-  explicit PrivateRepository(std::string path) : path_(std::move(path)) {}
-  std::string path_;  // empty when nothing is to be removed
+  PrivateRepository(std::string path, bool stays) : path_(std::move(path)), stays_(stays) {}
+  std::string path_;  // empty when it was moved from
+  bool stays_;
 };
 
 // "sha1" or "sha256": the object format of the repository with that Git directory. Errors:
@@ -47,6 +53,9 @@ Result<std::string> ObjectFormat(const std::string& git_dir);
 // `remote` itself if it is a URL or a path. A relative path counts from `directory`, as git counts
 // it from the top of the worktree. Errors: kNotFound, those of ReadConfig.
 Result<std::string> RemoteUrl(const std::string& remote, const std::string& directory);
+// The same from settings that were read already.
+Result<std::string> RemoteUrlOf(const std::vector<ConfigValue>& settings, const std::string& remote,
+                                const std::string& directory);
 
 // The first line of what git wrote to standard error.
 std::string FirstLine(const std::string& text);

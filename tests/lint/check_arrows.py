@@ -14,6 +14,7 @@ LAYERS = {
     "log": ("base", "os", "auth"),
     "store": ("base", "os", "auth", "log"),
     "lane": ("base", "os", "auth", "log", "store"),
+    "effect": ("base", "os", "auth", "log", "store"),
     "git": ("base", "os", "auth", "log"),
     "state": ("base", "os", "auth", "log", "store", "git"),
     "cli": ("base",),

@@ -1,0 +1,270 @@
+// Settings by scope, URLs taken apart, and the transport for what they say.
+// Contract: maco-effect/place.h.
+#include "maco-effect/place.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/report.h"
+#include "libcommon/base/text.h"
+#include "libcommon/cli/output.h"
+#include "libcommon/git/git_program.h"
+#include "libcommon/git/private_repository.h"
+#include "libcommon/lane/lane_registry.h"
+#include "maco-effect/git_transport.h"
+
+namespace maco::effect {
+namespace {
+
+constexpr std::size_t kMaxOutput = std::size_t{16} << 20U;
+
+struct KnownForge {
+  const char* host;
+  const char* transport;
+  const char* api;
+};
+constexpr std::array<KnownForge, 3> kKnown = {{
+    {"github.com", "github", "https://api.github.com"},
+    {"gitlab.com", "gitlab", "https://gitlab.com/api/v4"},
+    {"codeberg.org", "gitea", "https://codeberg.org/api/v1"},
+}};
+
+std::string DefaultApi(const std::string& transport, const std::string& host) {
+  const char* path = transport == "github"   ? "/api/v3"
+                     : transport == "gitlab" ? "/api/v4"
+                                             : "/api/v1";
+  return "https://" + host + path;
+}
+
+bool IsForgePath(const std::string& path) {
+  const auto parts = Split(path, '/');
+  return parts.size() >= 2 && std::ranges::all_of(parts, [](std::string_view part) {
+           return !part.empty() && part != "." && part != ".." &&
+                  std::ranges::all_of(part, [](char c) {
+                    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+                  });
+         });
+}
+
+// The Git directory of the lane that has the candidate: its objects are there and nowhere else.
+std::string LaneObjects(const Place& place, const StateRoot& state, const std::string& candidate) {
+  const auto table = ReadLanes(state);
+  if (!table) {
+    return {};
+  }
+  const auto row = table->candidates.find(candidate);
+  return row == table->candidates.end() ? ""
+                                        : place.repository.common_dir + "/" + kStateRootName + "/" +
+                                              kLanesName + "/" + row->second.lane_id + "/gitdir";
+}
+
+}  // namespace
+
+std::string Place::Setting(const std::string& key) const {
+  std::string out;
+  for (const auto& value : settings) {
+    if (value.key == key) {
+      out = value.value;
+    }
+  }
+  return out;
+}
+
+std::string Place::ProtectedSetting(const std::string& key) const {
+  std::string out;
+  for (const auto& value : settings) {
+    if (value.key != key) {
+      continue;
+    }
+    if (value.IsProtected()) {
+      out = value.value;
+    } else {
+      Note(kTool,
+           EscapeControl(key) +
+               " of the repository's own settings does not count; use 'git config --global'");
+    }
+  }
+  return out;
+}
+
+std::string Place::top() const {
+  return repository.worktree.empty() ? repository.git_dir : repository.worktree;
+}
+
+Result<Place> FindPlace() {
+  Place place;
+  MACO_ASSIGN(place.repository, FindRepository());
+  MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
+  MACO_ASSIGN(place.settings, ReadConfig(""));
+  return place;
+}
+
+Result<StateRoot> OpenState(const Place& place, Access access) {
+  return StateRoot::Open(place.common_dir, IfMoved::kRefuse, access);
+}
+
+Result<std::string> ForgeRepositoryOf(const std::string& url) {
+  std::string host;
+  std::string path;
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string::npos) {
+    const std::size_t begin = scheme + 3;
+    const std::size_t slash = url.find('/', begin);
+    host = url.substr(begin, slash == std::string::npos ? slash : slash - begin);
+    path = slash == std::string::npos ? "" : url.substr(slash + 1);
+    host.erase(0, host.find('@') == std::string::npos ? 0 : host.find('@') + 1);
+    if (!url.starts_with("http")) {
+      host = host.substr(0, host.find(':'));  // the port of ssh is not that of the forge
+    }
+  } else if (const std::size_t colon = url.find(':');
+             colon != std::string::npos && url.find('/') > colon) {
+    host = url.substr(0, colon);
+    path = url.substr(colon + 1);
+    host.erase(0, host.find('@') == std::string::npos ? 0 : host.find('@') + 1);
+  } else if (!url.starts_with('/') && !url.starts_with('.')) {
+    const std::size_t slash = url.find('/');
+    host = url.substr(0, slash);
+    path = slash == std::string::npos ? "" : url.substr(slash + 1);
+  }
+  while (path.starts_with('/')) {
+    path.erase(0, 1);
+  }
+  while (path.ends_with('/')) {
+    path.pop_back();
+  }
+  if (path.ends_with(".git")) {
+    path.resize(path.size() - 4);
+  }
+  if (host.empty() || !IsForgePath(path) || url.starts_with("file:")) {
+    return Fail(Code::kInvalid, "'" + EscapeControl(url) + "' names no repository of a forge",
+                "say it with --repository HOST/OWNER/NAME");
+  }
+  std::ranges::transform(host, host.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return host + "/" + path;
+}
+
+Result<ForgeSettings> ForgeOf(const Place& place, const std::string& repository) {
+  ForgeSettings out;
+  out.host = repository.substr(0, repository.find('/'));
+  const std::string prefix = "maco.forge." + out.host + ".";
+  for (const auto& known : kKnown) {
+    if (out.host == known.host) {
+      out.transport = known.transport;
+      out.api = known.api;
+    }
+  }
+  const std::string provider = place.ProtectedSetting(prefix + "provider");
+  if (!provider.empty()) {
+    out.transport = provider;
+    out.api = DefaultApi(provider, out.host);
+  }
+  if (out.transport.empty()) {
+    return Fail(Code::kNotFound, "nothing says what kind of forge '" + out.host + "' is",
+                "git config --global maco.forge." + out.host + ".provider github|gitlab|gitea");
+  }
+  if (out.transport != "github" && out.transport != "gitlab" && out.transport != "gitea") {
+    return Fail(Code::kInvalid, prefix + "provider is '" + EscapeControl(out.transport) + "'",
+                "it is github, gitlab or gitea");
+  }
+  const std::string api = place.ProtectedSetting(prefix + "api");
+  if (!api.empty()) {
+    out.api = api;
+  }
+  while (out.api.ends_with('/')) {
+    out.api.pop_back();
+  }
+  out.token = place.ProtectedSetting(prefix + "token");
+  if (out.token.empty()) {
+    out.token = "credential";
+  }
+  out.ca_file = place.ProtectedSetting(prefix + "cafile");
+  const std::string timeout = place.ProtectedSetting("maco.effect.timeout");
+  if (!timeout.empty()) {
+    constexpr std::uint64_t kMost = 3600;
+    const auto seconds = ParseUint(timeout);
+    if (!seconds || *seconds == 0 || *seconds > kMost) {
+      return Fail(Code::kInvalid, "maco.effect.timeout is a number of seconds from 1 to 3600");
+    }
+    out.timeout = std::chrono::seconds(*seconds);
+  }
+  return out;
+}
+
+Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRoot& state,
+                                               const std::string& transport,
+                                               const std::string& repository,
+                                               const std::string& candidate) {
+  if (transport == "git") {
+    std::vector<std::string> sources = {place.repository.common_dir};
+    if (!candidate.empty()) {
+      if (std::string lane = LaneObjects(place, state, candidate); !lane.empty()) {
+        sources.push_back(std::move(lane));
+      }
+    }
+    return MakeGitTransport(state, std::move(sources));
+  }
+  ForgeSettings settings;
+  MACO_ASSIGN(settings, ForgeOf(place, repository));
+  if (settings.transport != transport) {
+    return Fail(Code::kInvalid,
+                "the effect is one of " + EscapeControl(transport) + ", but '" + settings.host +
+                    "' is " + settings.transport + " now",
+                "set maco.forge." + settings.host + ".provider back");
+  }
+  return MakeForgeTransport(state, std::move(settings));
+}
+
+Result<void> PrintDocument(const char* schema, Json document) {
+  document["schema"] = schema;
+  std::string text;
+  MACO_ASSIGN(text, Canonicalize(document));
+  return Print(text + "\n");
+}
+
+Result<std::string> AskGit(const std::string& git_dir, std::vector<std::string> arguments,
+                           const std::vector<std::string>& environment) {
+  SpawnRequest request;
+  MACO_ASSIGN(request.program, FindGitProgram());
+  const std::string what = arguments.front();
+  request.arguments = {"--git-dir=" + git_dir,
+                       "-c",
+                       "core.hooksPath=/dev/null",
+                       "-c",
+                       "core.fsmonitor=false",
+                       "-c",
+                       "gc.auto=0",
+                       "-c",
+                       "protocol.allow=never"};
+  request.arguments.insert(request.arguments.end(), arguments.begin(), arguments.end());
+  request.environment = CleanGitEnvironment();
+  request.environment.emplace_back("GIT_NO_LAZY_FETCH=1");
+  request.environment.insert(request.environment.end(), environment.begin(), environment.end());
+  request.directory = git_dir;
+  request.output_limit = kMaxOutput;
+  SpawnResult result;
+  MACO_ASSIGN(result, RunProgram(request));
+  if (result.signal != 0 || result.exit_status != 0) {
+    return Fail(Code::kInvalid,
+                "git " + what + " failed: " + EscapeControl(FirstLine(result.error_output)));
+  }
+  if (result.output.ends_with('\n')) {
+    result.output.pop_back();
+  }
+  return std::move(result.output);
+}
+
+Result<std::string> SiblingProgram(const std::string& name) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) {
+    return FailOs(failed.value(), "find our own program");
+  }
+  return (self.parent_path() / name).string();
+}
+
+}  // namespace maco::effect

@@ -1,0 +1,19 @@
+// How an effect is printed: lines for people, documents for scripts.
+#pragma once
+
+#include <string>
+
+#include "libcommon/auth/json.h"
+#include "libcommon/effect/effect_sight.h"
+
+namespace maco::effect {
+
+Json Document(const EffectSight& sight, const Effect& effect);
+
+// What became of it, in one line for standard output or, if it is not completed, for a note.
+std::string Sentence(const Effect& effect);
+
+// Prints the outcome of a command on one effect and returns its status.
+Result<int> Answer(const StateRoot& state, const Effect& effect, bool json);
+
+}  // namespace maco::effect
