@@ -58,12 +58,15 @@ class GitTransport : public Transport {
     return Before{"", "", WallMicros()};
   }
 
+  // curl sends a request again, unasked, when the connection that it was to use again ends without
+  // a byte. On one that is new for each request it does not.
   Outcome Send(const Request& request, const Effect& /*effect*/) override {
     const std::string lease = request.expected == kNone ? "" : request.expected;
-    const auto pushed = git_.Run({"push", "--porcelain", "--atomic", "--no-verify",
-                                  "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-                                  "--force-with-lease=" + request.ref + ":" + lease, "--",
-                                  request.repository, request.oid + ":" + request.ref});
+    const auto pushed = git_.Run(
+        {"-c", "http.version=HTTP/1.1", "-c", "http.extraHeader=Connection: close", "push",
+         "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+         "--no-signed", "--force-with-lease=" + request.ref + ":" + lease, "--", request.repository,
+         request.oid + ":" + request.ref});
     if (!pushed) {
       return {Outcome::Kind::kUnknown, {}, Describe(pushed.error()), 0};
     }
@@ -210,9 +213,14 @@ Outcome ReadPushReport(const std::string& output, const std::string& ref, const 
       return {Outcome::Kind::kApplied, {ref + "@" + oid, "", 0}, "", 0};
     }
     const std::string words = EscapeControl(fields[2]);
-    // "[remote failure] (remote failed to report status)" says nothing.
+    // "[remote failure] (remote failed to report status)" says nothing. A server's refusal may be
+    // one of a request that a proxy sent again, after the first one was taken.
     if (fields[0] == "!" && words.find("[remote failure]") == std::string::npos) {
-      return {Outcome::Kind::kNotApplied, {}, "the push was not taken: " + words, 0};
+      const bool by_remote = words.find("[remote rejected]") != std::string::npos;
+      return {by_remote ? Outcome::Kind::kExists : Outcome::Kind::kNotApplied,
+              {},
+              "the push was not taken: " + words,
+              0};
     }
   }
   const std::string why = FirstLine(error_output);

@@ -49,6 +49,14 @@ bool IsForgePath(const std::string& path) {
          });
 }
 
+// "host:8080/owner/name": as --repository has it, where git's short form of ssh would have a user.
+bool HasPort(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::size_t slash = text.find('/');
+  return text.find('@') == std::string::npos && colon < slash && slash != std::string::npos &&
+         ParseUint(text.substr(colon + 1, slash - colon - 1)).has_value();
+}
+
 // The Git directory of the lane that has the candidate: its objects are there and nowhere else.
 std::string LaneObjects(const Place& place, const StateRoot& state, const std::string& candidate) {
   const auto table = ReadLanes(state);
@@ -120,7 +128,7 @@ Result<std::string> ForgeRepositoryOf(const std::string& url) {
       host = host.substr(0, host.find(':'));  // the port of ssh is not that of the forge
     }
   } else if (const std::size_t colon = url.find(':');
-             colon != std::string::npos && url.find('/') > colon) {
+             colon != std::string::npos && url.find('/') > colon && !HasPort(url)) {
     host = url.substr(0, colon);
     path = url.substr(colon + 1);
     host.erase(0, host.find('@') == std::string::npos ? 0 : host.find('@') + 1);

@@ -171,7 +171,9 @@ Result<Effect> Conclude(const Sending& sending, const Request& request, const Ef
   if (outcome.kind == Outcome::Kind::kNotApplied) {
     return failed(outcome.reason);
   }
-  const auto found = Settle(sending, request, effect);
+  const auto found = outcome.kind == Outcome::Kind::kExists
+                         ? sending.transport->Find(request, effect)
+                         : Settle(sending, request, effect);
   if (!found) {
     return Explain(*sending.state, effect, outcome.reason + "; " + Describe(found.error()));
   }
