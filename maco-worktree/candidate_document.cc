@@ -134,9 +134,9 @@ bool NeverStarted(const RunSight& sight) {
   return !sight.error && !sight.held && planned_only && sight.unnamed_event != kCommandStarted;
 }
 
-Result<UniqueFd> OpenLeaf(const Directory& files, const std::string& name) {
+Result<UniqueFd> OpenLeaf(const Directory& files, const std::string& name, int how = O_RDONLY) {
   UniqueFd fd;
-  MACO_ASSIGN(fd, files.OpenFile(name, O_RDONLY | O_NONBLOCK));
+  MACO_ASSIGN(fd, files.OpenFile(name, how | O_NONBLOCK));
   FileIdentity identity;
   MACO_ASSIGN(identity, IdentityOf(fd.get()));
   MACO_TRY(RequirePrivateFile(identity, name));
@@ -259,33 +259,22 @@ Result<CandidateDocument> ReadCandidate(const StateRoot& state, const Directory&
   return document;
 }
 
-Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTree& tree,
+Result<void> WritePatch(const Directory& files, const std::string& patch,
                         CandidateDocument& document) {
+  if (patch.size() > kMaxPatch) {
+    return Fail(Code::kLimit, "the patch is larger than 64 MiB", "split the work");
+  }
   // Reserved already, but for a crash just after the last one got its name.
   MACO_TRY(files.OpenFile(kLeaf, O_RDWR | O_CREAT, 0600));
   UniqueFd leaf;
-  MACO_ASSIGN(leaf, OpenLeaf(files, kLeaf));
-  MACO_TRY(
-      git.Ask({"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
-               "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
-               "--output=" + git.files() + "/" + kLeaf, tree.base_tree, tree.tree},
-              {}));
-  Digest digest;
-  auto hashed = Sha256OfFile(leaf.get(), kMaxPatch);
-  if (!hashed) {
-    if (hashed.error().code == Code::kLimit) {
-      // Else it only takes room.
-      [[maybe_unused]] const int cut = truncate((git.files() + "/" + kLeaf).c_str(), 0);
-      return Fail(Code::kLimit, "the patch is larger than 64 MiB", "split the work");
-    }
-    return Fail(std::move(hashed).error());
+  MACO_ASSIGN(leaf, OpenLeaf(files, kLeaf, O_RDWR));
+  if (ftruncate(leaf.get(), 0) != 0) {
+    return FailOs(errno, "empty", kLeaf);
   }
-  digest = *hashed;
+  MACO_TRY(WriteAll(leaf.get(), AsBytes(patch)));
   MACO_TRY(Sync(leaf.get()));
-  FileIdentity identity;
-  MACO_ASSIGN(identity, IdentityOf(leaf.get()));
-  document.patch_sha256 = ToHex(digest);
-  document.patch_bytes = identity.size;
+  document.patch_sha256 = ToHex(Sha256(AsBytes(patch)));
+  document.patch_bytes = patch.size();
   return {};
 }
 

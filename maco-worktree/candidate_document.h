@@ -56,9 +56,9 @@ Result<std::string> WriteCandidate(const StateRoot& state, const Directory& file
 Result<CandidateDocument> ReadCandidate(const StateRoot& state, const Directory& files,
                                         const Candidate& row);
 
-// Writes the patch into the reserved leaf and gives it its name. `tree` has changes. Fills in hash
-// and size. Errors: kLimit (above 64 MiB), kPermission (the leaf is not as it was made), kIo.
-Result<void> WritePatch(const LaneGit& git, const Directory& files, const LaneTree& tree,
+// Writes the patch into the reserved leaf. Fills in hash and size. Errors: kLimit (above 64 MiB, a
+// full disk), kPermission (the leaf is not as it was made), kIo.
+Result<void> WritePatch(const Directory& files, const std::string& patch,
                         CandidateDocument& document);
 // The leaf becomes <id>.patch, and another one is reserved.
 Result<void> NamePatch(const Directory& files, const std::string& id);

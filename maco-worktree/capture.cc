@@ -157,7 +157,9 @@ Result<int> Capture(const Options& options) {
   const Lane& lane = ready.lane;
   const LaneGit git = LaneGit::Of(ready.place, lane);
   LaneTree tree;
-  MACO_ASSIGN(tree, TakeLaneTree(git, lane, options.rehash ? Believe::kNothing : Believe::kTimes));
+  MACO_ASSIGN(tree, TakeLaneTree(git, lane, options.rehash ? Believe::kNothing : Believe::kTimes,
+                                 WithPatch::kYes));
+  const std::string patch = std::move(tree.patch);
   if (tree.findings.empty()) {
     MACO_ASSIGN(tree.findings, JudgeChanges(git, lane, ready.table, tree, ready.place.letters));
   }
@@ -176,7 +178,7 @@ Result<int> Capture(const Options& options) {
                    " changed paths as tree " + document.tree + "\n"));
     return kExitOk;
   }
-  MACO_TRY(WritePatch(git, files, tree, document));
+  MACO_TRY(WritePatch(files, patch, document));
   Candidate row;
   row.id = CandidateId(ready.state->repository_id(), document);
   row.lane = lane.name;

@@ -31,7 +31,7 @@ std::string Config(const Place& place, const Lane& lane) {
          "\tpager = cat\n\tautocrlf = " +
          place.auto_crlf + "\n\teol = " + place.eol + "\n" +
          (sha256 ? "[extensions]\n\tobjectformat = sha256\n" : "") +
-         "[index]\n\tsparse = false\n\tskipHash = false\n"
+         "[index]\n\tversion = 2\n\tsparse = false\n\tskipHash = false\n"
          "[diff]\n\trenames = false\n\tignoreSubmodules = all\n\tnoprefix = false\n"
          "\tmnemonicPrefix = false\n\tinterHunkContext = 0\n\tcontext = 3\n"
          "[status]\n\tsubmoduleSummary = false\n\trenames = false\n"

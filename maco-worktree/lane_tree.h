@@ -1,13 +1,13 @@
 // What a lane holds now, as a tree of Git and the changes against its base.
 // Contract: docs/formats/lane.md. Design 3.15. Errors: kInvalid (git's words), kBusy (it changed
-// while it was looked at), kLimit, kIo.
+// while it was looked at), kLimit (the patch), kCorrupt, kIo.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "maco-worktree/inspect.h"
 #include "maco-worktree/lane_git.h"
+#include "maco-worktree/lane_look.h"
 
 namespace maco::worktree {
 
@@ -28,13 +28,16 @@ struct LaneTree {
   std::string tree;
   std::vector<Change> changes;       // sorted by path
   std::vector<std::string> ignored;  // what git's rules in the lane leave out; directories end in /
-  std::vector<Finding> findings;     // of all that taints; then the rest is empty
+  std::vector<Finding> findings;     // of all that taints; then the rest is incomplete
+  std::string patch;                 // as it is kept; empty unless it was asked for
 };
 
 enum class Believe { kTimes, kNothing };
+enum class WithPatch { kNo, kYes };
 
-// Inspects, then builds the tree from a copy of our index, twice compared. New objects go to the
-// lane's Git directory of ours. The caller holds the lease.
-Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe believe);
+// Looks at the lane, puts what is not as in the base into a copy of our index, and looks again. New
+// objects go to the lane's Git directory of ours. The caller holds the lease.
+Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe believe,
+                              WithPatch with_patch = WithPatch::kNo);
 
 }  // namespace maco::worktree

@@ -51,6 +51,24 @@ Result<TemporaryIndex> TemporaryIndex::Create(const LaneGit& git, const std::str
   return index;
 }
 
+Result<TemporaryIndex> TemporaryIndex::Of(const LaneGit& git, const BaseIndex& base,
+                                          const std::vector<std::string_view>& doubted) {
+  auto index = Create(git, "");
+  if (!index) {
+    return index;
+  }
+  const UniqueFd file(open(index->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid()) {
+    return FailOs(errno, "create", index->path_);
+  }
+  MACO_TRY(base.WriteWithoutStat(file.get(), doubted));
+  const std::array<timespec, 2> never{};  // is no time to git
+  if (futimens(file.get(), never.data()) != 0) {
+    return FailOs(errno, "set the time of", index->path_);
+  }
+  return index;
+}
+
 TemporaryIndex::TemporaryIndex(TemporaryIndex&& other) noexcept
     : path_(std::exchange(other.path_, {})) {}
 

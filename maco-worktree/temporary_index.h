@@ -3,7 +3,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "maco-worktree/base_index.h"
 #include "maco-worktree/lane_git.h"
 
 namespace maco::worktree {
@@ -16,6 +19,10 @@ class TemporaryIndex {
  public:
   // `from`: a copy of that index; empty: a name without a file.
   static Result<TemporaryIndex> Create(const LaneGit& git, const std::string& from);
+  // A copy in which these paths are doubted, and a time that makes git believe its entries: as it
+  // counts whole seconds only, it would read nearly all of a lane that was made in one.
+  static Result<TemporaryIndex> Of(const LaneGit& git, const BaseIndex& base,
+                                   const std::vector<std::string_view>& doubted);
   TemporaryIndex(TemporaryIndex&& other) noexcept;
   TemporaryIndex& operator=(TemporaryIndex&&) = delete;
   ~TemporaryIndex();

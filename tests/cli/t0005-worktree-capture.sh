@@ -312,6 +312,26 @@ check 'E the -diff attribute'
 echo '*' >"$lane/.gitignore" && echo x >"$lane/unseen" && run capture gamma && run show gamma && contains "$out" "risk: '.gitignore'" && contains "$out" "not part of it, the first is '.gitattributes'"
 check 'E ignore rules in the lane are shown, and what they hide'
 
+# What becomes something else, and what is left out.
+fresh
+create alpha
+rm "$lane/src/a" && mkdir "$lane/src/a" && echo x >"$lane/src/a/x" && rm -rf "$lane/src2" && echo file >"$lane/src2" && rm -rf "$lane/docs" && ln -s src "$lane/docs"
+run capture alpha
+[ $status -eq 0 ] && [ "$(captured | tr '\n' ,)" = 'A docs,D docs/d,D src/a,A src/a/x,A src2,D src2/c,' ]
+check 'WT-03 a file becomes a directory, a directory a file or a link'
+run accept --unverified x alpha && run apply --commit alpha
+[ $status -eq 0 ] && [ -z "$(git -C "$repo" status --porcelain)" ] && [ "$(readlink "$repo/docs")" = src ]
+check 'and is applied'
+fresh
+create alpha
+rm -rf "$lane/docs" && ln -s src "$lane/docs" && mkdir -p "$lane/out/deep" "$lane/some" && echo x >"$lane/out/deep/x" && echo x >"$lane/some/x.env" && echo x >"$lane/some/y" && echo x >"$lane/src/keep.env" &&
+  printf '*.env\n!keep.env\n/out/\ndocs\n' >"$lane/.gitignore" && rm "$lane/src/b" && : >"$lane/some/.gitignore"
+run capture alpha
+[ $status -eq 0 ] && [ "$(captured | tr '\n' ,)" = 'M .gitignore,D docs/d,A some/.gitignore,A some/y,D src/b,A src/keep.env,' ] && run show --stat --json alpha && says '.ignored == ["docs", "out/", "some/x.env"]'
+check 'WT-03 what ignore rules leave out is named: files, links, directories as a whole'
+touch "$lane/tool" "$lane/image.bin" && cp -p "$lane/src/a" "$lane/copy" && mv "$lane/copy" "$lane/src/a" && run capture alpha && run show --json alpha && says '[.changes[].path] | index("src/a") == null and index("tool") == null'
+check 'WT-03 other times and inodes alone are no change'
+
 # Line ends (C37f).
 for auto in true input false; do
   fresh
