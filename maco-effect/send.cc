@@ -45,8 +45,8 @@ class Hold {
   UniqueFd lock_;
 };
 
-// What stands in the way of planning it. Errors: kExists, kCorrupt.
-Result<void> CheckNew(const StateRoot& state, const EffectTable& table, const Effect& plan) {
+// One action, one content. Errors: kExists.
+Result<void> CheckSubject(const EffectTable& table, const Effect& plan) {
   const auto other = table.WithSubject(plan.subject);
   if (other && other->id != plan.id) {
     return Fail(Code::kExists,
@@ -54,6 +54,12 @@ Result<void> CheckNew(const StateRoot& state, const EffectTable& table, const Ef
                     " already with other content, as effect " + other->id,
                 "say that this is another one: --action " + EscapeControl(plan.action) + "@REV");
   }
+  return {};
+}
+
+// What stands in the way of planning it. Errors: kExists, kCorrupt.
+Result<void> CheckNew(const StateRoot& state, const EffectTable& table, const Effect& plan) {
+  MACO_TRY(CheckSubject(table, plan));
   std::optional<Effect> archived;
   MACO_ASSIGN(archived, FindArchived(state, table, plan.id));
   if (archived) {
@@ -197,6 +203,7 @@ Result<Effect> Start(const Sending& sending, const Request& request, const Effec
           MACO_TRY(CheckNew(*sending.state, table, plan));
           steps.push_back({plan, std::nullopt, false});
         }
+        MACO_TRY(CheckSubject(table, plan));
         out = row ? *row : plan;
         if (out.state != "planned" && out.state != "failed") {
           return Fail(Code::kBusy, "effect " + plan.id + " was changed by another command",

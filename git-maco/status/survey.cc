@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "git-maco/status/line.h"
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
@@ -14,7 +15,6 @@ namespace maco::status {
 namespace {
 
 constexpr std::size_t kMaxRuns = 1'000'000;
-constexpr std::size_t kColumn = 12;
 constexpr std::size_t kMaxShownCommand = 120;
 
 // The events of docs/formats/run.md, in their order, and the word for people.
@@ -27,15 +27,6 @@ constexpr std::pair<const char*, const char*> kEvents[] = {
 
 bool IsKnown(const std::string& event) {
   return std::ranges::any_of(kEvents, [&event](const auto& known) { return event == known.first; });
-}
-
-std::string Line(std::string name, const std::string& text) {
-  name.resize(std::max(kColumn, name.size() + 1), ' ');
-  return name + EscapeControl(text) + "\n";
-}
-
-std::string Fix(const std::string& text) {
-  return std::string(kColumn + 2, ' ') + "fix: " + EscapeControl(text) + "\n";
 }
 
 // The words of a command for people; an argument that is not UTF-8 is shown as such.
@@ -154,17 +145,15 @@ Json StoresJson(const std::vector<StoreSight>& stores) {
 }
 
 StoreLimits LimitsOf(const std::string& store) {
-  return store == kLaneStore ? LaneStoreLimits() : StoreLimits{};
+  return store == kLaneStore     ? LaneStoreLimits()
+         : store == kEffectStore ? EffectStoreLimits()
+                                 : StoreLimits{};
 }
 
 std::string LaneText(const LaneSight& lane) {
   const std::string what =
       lane.name + ": " + lane.state + (lane.trouble.empty() ? "" : ", " + lane.trouble);
-  std::string out = Line(lane.urgent ? "LANE" : "lane", what);
-  if (!lane.next.empty()) {
-    out += std::string(kColumn + 2, ' ') + "next: " + EscapeControl(lane.next) + "\n";
-  }
-  return out;
+  return Line(lane.urgent ? "LANE" : "lane", what) + Next(lane.next);
 }
 
 Json LanesJson(const std::vector<LaneSight>& lanes) {
@@ -214,7 +203,7 @@ bool StoreSight::nearly_full() const {
 }
 
 bool Survey::quiet() const {
-  return !moved && uncertain.empty() && damaged.empty() &&
+  return !moved && uncertain.empty() && damaged.empty() && effects.quiet() &&
          std::ranges::none_of(lanes, [](const LaneSight& lane) { return lane.urgent; }) &&
          std::ranges::none_of(stores, [](const StoreSight& store) {
            return store.error.has_value() || store.nearly_full();
@@ -229,6 +218,10 @@ Result<void> SurveyStores(const StateRoot& state, Survey& survey) {
     sight.name = name;
     if (auto snapshot = ReadStore(StoreAccess::Of(state), name, LimitsOf(name))) {
       sight.fill = snapshot->fill;
+      if (name == kEffectStore) {
+        survey.effects =
+            SurveyEffects(state, EffectTable(std::make_shared<Table>(std::move(snapshot->table))));
+      }
     } else if (snapshot.error().code != Code::kNotFound) {  // else its creation was cut short
       sight.error = std::move(snapshot).error();
     }
@@ -290,6 +283,7 @@ std::string SurveyText(const Survey& survey) {
   for (const LaneSight& lane : survey.lanes) {
     out += LaneText(lane);
   }
+  out += EffectsText(survey.effects);
   for (const StoreSight& store : survey.stores) {
     out += StoreText(store);
   }
@@ -309,6 +303,7 @@ std::string SurveyPorcelain(const Survey& survey) {
   for (const LaneSight& lane : survey.lanes) {
     out += "lane " + lane.name + " " + lane.state + (lane.urgent ? " trouble\n" : " ok\n");
   }
+  out += EffectsPorcelain(survey.effects);
   for (const StoreSight& store : survey.stores) {
     const StoreFill& fill = store.fill;
     out += "store " + store.name + " " +
@@ -341,6 +336,7 @@ Result<std::string> SurveyJson(const Survey& survey) {
                  {"uncertain", AttentionJson(survey.uncertain)},
                  {"damaged", AttentionJson(survey.damaged)}};
   out["lanes"] = LanesJson(survey.lanes);
+  out["effects"] = EffectsJson(survey.effects);
   out["stores"] = StoresJson(survey.stores);
   std::string text;
   MACO_ASSIGN(text, Canonicalize(out));

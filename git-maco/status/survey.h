@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "git-maco/status/effect_lines.h"
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
 #include "libcommon/lane/lane_sight.h"
@@ -43,6 +44,7 @@ struct Survey {
   std::vector<Attention> damaged;
   std::vector<StoreSight> stores;
   std::vector<LaneSight> lanes;
+  EffectSurvey effects;
 
   bool quiet() const;
 };
@@ -53,7 +55,8 @@ Result<Survey> SurveyRuns(const StateRoot& state, std::string state_root);
 // Adds one run. Pure.
 void Count(RunSight sight, Survey& survey);
 
-// Errors: kPermission (the directory of stores), kLimit, kIo.
+// Stores, and what that of effects holds. Errors: kPermission (the directory of stores), kLimit,
+// kIo.
 Result<void> SurveyStores(const StateRoot& state, Survey& survey);
 
 // Nothing if the store of lanes cannot be read: that is a damaged store.

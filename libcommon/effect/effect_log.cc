@@ -89,7 +89,7 @@ std::optional<Effect> EffectTable::WithSubject(const std::string& subject) const
       continue;
     }
     const auto effect = DecodeEffect(row->first, row->second.value);
-    if (effect && effect->state != "abandoned") {
+    if (effect && effect->state != "abandoned" && effect->state != "failed") {
       return *effect;
     }
   }

@@ -34,7 +34,7 @@ class EffectTable {
   Result<Effect> Choose(const std::string& text) const;
   // The request of an effect that is not finished, else null.
   const Json* RequestOf(const std::string& id) const;
-  // Another effect with the same subject that was not abandoned.
+  // The effect with that subject that was applied, or may be: not one that failed or was abandoned.
   std::optional<Effect> WithSubject(const std::string& subject) const;
   // What rows say of archives, by their six digits.
   std::map<std::string, Json> Archives() const;
