@@ -207,7 +207,7 @@ Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRo
                                                const std::string& transport,
                                                const std::string& repository,
                                                const std::string& candidate) {
-  if (transport == "git") {
+  if (transport == kGitTransport) {
     std::vector<std::string> sources = {place.repository.common_dir};
     if (!candidate.empty()) {
       if (std::string lane = LaneObjects(place, state, candidate); !lane.empty()) {

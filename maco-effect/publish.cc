@@ -99,7 +99,7 @@ struct Work {
 Result<Request> PushRequest(const Place& place, const Options& options, const LanePayload* lane) {
   Request out;
   out.operation = "push";
-  out.transport = "git";
+  out.transport = kGitTransport;
   out.action = options.action;
   out.expected = options.expect;
   const bool is_pr = options.verb == Verb::kPullRequest;

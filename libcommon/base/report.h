@@ -1,6 +1,7 @@
 // Prints an error once, as one line on standard error.
 // Form: "<tool>: <message>; <remedy>", control bytes escaped. A standard error that takes nothing
-// for 10 s (a full pipe, a stopped terminal) is given up: this line and all later ones are left out.
+// for 10 s (a full pipe, a stopped terminal) is given up: this line and all later ones are left
+// out.
 #pragma once
 #include <string_view>
 

@@ -53,6 +53,7 @@ struct Effect {
 };
 
 inline constexpr std::size_t kEffectIdDigits = 32;
+inline constexpr char kGitTransport[] = "git";  // Effect::transport of a push
 
 std::string EffectKey(std::string_view id);
 std::string EffectRequestKey(

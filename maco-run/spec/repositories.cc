@@ -87,7 +87,8 @@ Result<void> ProtectSettings(const std::string& git_dir, RunSpec& spec) {
   return {};
 }
 
-// The private lane's own git directory. No path at all, what a missing one resolves to, is never it.
+// The private lane's own git directory. No path at all, what a missing one resolves to, is never
+// it.
 bool IsOwnGitDir(const RunSpec& spec, const std::string& path) {
   return !spec.own_git_dir.empty() && path == spec.own_git_dir;
 }
