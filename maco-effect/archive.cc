@@ -12,7 +12,7 @@ Result<int> Archive(const Options& options) {
   constexpr std::uint64_t kSecond = 1'000'000;
   constexpr std::size_t kAtOnce = 4096;
   Place place;
-  MACO_ASSIGN(place, FindPlace());
+  MACO_ASSIGN(place, FindRepositoryPlace());
   auto state = OpenState(place, options.dry_run ? Access::kRead : Access::kWrite);
   if (!state) {
     return Fail(std::move(state).error());

@@ -45,7 +45,7 @@ void TellLegacy(const StateRoot& state) {
 
 Result<int> List(const Options& options) {
   Place place;
-  MACO_ASSIGN(place, FindPlace());
+  MACO_ASSIGN(place, FindRepositoryPlace());
   auto state = OpenState(place, Access::kRead);
   if (!state) {
     return Fail(std::move(state).error());
@@ -92,7 +92,7 @@ Result<int> List(const Options& options) {
 
 Result<int> Show(const Options& options) {
   Place place;
-  MACO_ASSIGN(place, FindPlace());
+  MACO_ASSIGN(place, FindRepositoryPlace());
   auto state = OpenState(place, Access::kRead);
   if (!state) {
     return Fail(std::move(state).error());

@@ -102,10 +102,16 @@ std::string Place::top() const {
   return repository.worktree.empty() ? repository.git_dir : repository.worktree;
 }
 
-Result<Place> FindPlace() {
+Result<Place> FindRepositoryPlace() {
   Place place;
   MACO_ASSIGN(place.repository, FindRepository());
   MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
+  return place;
+}
+
+Result<Place> FindPlace() {
+  Place place;
+  MACO_ASSIGN(place, FindRepositoryPlace());
   MACO_ASSIGN(place.settings, ReadConfig(""));
   return place;
 }

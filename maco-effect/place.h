@@ -34,6 +34,8 @@ struct Place {
 };
 
 Result<Place> FindPlace();
+// The same without settings, for what asks nobody: one git less.
+Result<Place> FindRepositoryPlace();
 Result<StateRoot> OpenState(const Place& place, Access access);
 
 // "host/owner/name" of a URL or a path as git takes it. Errors: kInvalid (no forge has such a URL).

@@ -270,6 +270,13 @@ Result<Effect> RecoverLocked(const Sending& sending, const std::string& id) {
   return Adopt(sending, effect, *found, "");
 }
 
+// Whether a receipt of a push names the object that was to be pushed.
+bool AskedFor(const EffectTable& table, const Effect& effect) {
+  const Json* document = table.RequestOf(effect.id);
+  const auto request = document != nullptr ? DecodeRequest(*document) : Fail(Code::kNotFound, "");
+  return request && effect.receipt.id == request->ref + "@" + request->oid;
+}
+
 Result<Effect> ReconcileLocked(const Sending& sending, const std::string& id,
                                const std::string& receipt, const std::string& note) {
   EffectTable table;
@@ -292,7 +299,10 @@ Result<Effect> ReconcileLocked(const Sending& sending, const std::string& id,
   }
   Effect adopted = effect;
   MACO_ASSIGN(adopted.receipt, ReceiptOf(effect, receipt));
-  const auto look = sending.transport->Fetch(adopted);
+  auto look = sending.transport->Fetch(adopted);
+  if (look && effect.operation == "push" && !AskedFor(table, adopted)) {
+    look = Look{Look::Kind::kChanged, "that is not what was to be pushed"};
+  }
   const bool fits = look && (look->kind == Look::Kind::kSame || look->kind == Look::Kind::kLater);
   if (!fits && note.empty()) {
     return Fail(Code::kRefused,

@@ -94,8 +94,10 @@ std::uint64_t WaitUntil(const HttpResponse& response, std::uint64_t now_us) {
   if (HeaderOf(response, "x-ratelimit-remaining") == "0" && reset) {
     return std::min(*reset, now_us / kSecond + kDay) * kSecond;
   }
+  // GitHub's own rule for a secondary limit without a time.
   constexpr std::uint64_t kUnsaid = 60;
-  return response.status == kTooMany ? now_us + kUnsaid * kSecond : 0;
+  const bool secondary = response.body.find("secondary rate limit") != std::string::npos;
+  return response.status == kTooMany || secondary ? now_us + kUnsaid * kSecond : 0;
 }
 
 Error RefusalOf(const std::string& host, const HttpResponse& response) {

@@ -101,14 +101,15 @@ class ForgeTransport : public Transport {
         return Fail(BadAnswer("list"));
       }
       for (const auto& row : page.json) {
-        if (!dialect_->Belongs(request.operation, row)) {
+        // Only what bears the marker is read: others' rows may be odd, without an author for one.
+        const bool marked = OptionalText(row, "body").find(marker) != std::string::npos ||
+                            OptionalText(row, "description").find(marker) != std::string::npos;
+        if (!marked || !dialect_->Belongs(request.operation, row)) {
           continue;
         }
         Item item;
         MACO_ASSIGN(item, dialect_->ReadItem(request.operation, request.number, row));
-        if (item.body.find(marker) != std::string::npos) {
-          Sort(item, effect, found);
-        }
+        Sort(item, effect, found);
       }
       if (!page.more || !dialect_->paged(request)) {
         return found;

@@ -22,6 +22,10 @@ WORKTREE_CREATE_RATIO = 1.15
 WORKTREE_CAPTURE_RATIO = 2.0
 WORKTREE_REHASH_RATIO = 1.2
 WORKTREE_COMMITS = 2                # durable ones, of each create
+EFFECT_FLUSHES = 6
+EFFECT_START_RATIO = 2.0
+EFFECT_OPEN_SECONDS = 0.050
+EFFECT_PUSH_RATIO = 1.25
 NOT_LINKED = re.compile(r"^lib(git2|curl)\b")
 
 
@@ -135,11 +139,35 @@ def report_worktree(measured):
     return met
 
 
+def report_effect(measured):
+    met = []
+    print("effect, own cost")
+    if measured["flushes"] is None:
+        print("  not measured: flushes of one effect (strace is not installed)")
+    else:
+        met.append(target(measured["flushes"] <= EFFECT_FLUSHES,
+                          f"{measured['flushes']} flushes of one effect, target at most {EFFECT_FLUSHES}"))
+    met.append(target(not measured["libcurl"], "listing loads no libcurl"
+                      + (", but it does" if measured["libcurl"] else "")))
+    for name, compared in measured["starts"].items():
+        print_sides(f"effect, start of {name}", compared)
+        met.append(ratio(compared, EFFECT_START_RATIO))
+    seconds = measured["open"]["median"]
+    print("effect, opening")
+    met.append(target(seconds < EFFECT_OPEN_SECONDS,
+                      f"{milliseconds(seconds).strip()} to open a log of {measured['open']['effects']} effects, "
+                      f"target below {milliseconds(EFFECT_OPEN_SECONDS).strip()}"))
+    print_sides(f"effect, {measured['pushes']['each']} pushes to a local remote", measured["pushes"])
+    met.append(ratio(measured["pushes"], EFFECT_PUSH_RATIO))
+    return met
+
+
 def main(path, load=None):
     with open(path, encoding="utf-8") as file:
         measured = json.load(file)
     met = {"run": report_run, "scan": report_scan, "start": report_start,
-           "journal": report_journal, "worktree": report_worktree}[measured["bench"]](measured)
+           "journal": report_journal, "worktree": report_worktree,
+           "effect": report_effect}[measured["bench"]](measured)
     if load is not None:
         measured["load"] = float(load)
         with open(path, "w", encoding="utf-8") as file:
