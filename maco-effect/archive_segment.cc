@@ -123,12 +123,12 @@ Result<std::vector<Effect>> ReadArchive(const StateRoot& state, const std::strin
 }
 
 Result<std::optional<Effect>> FindArchived(const StateRoot& state, const EffectTable& table,
-                                           const std::string& id) {
+                                           const std::function<bool(const Effect&)>& wanted) {
   for (const auto& [number, row] : table.Archives()) {
     std::vector<Effect> effects;
     MACO_ASSIGN(effects, ReadArchive(state, number, row));
     for (auto& effect : effects) {
-      if (effect.id == id) {
+      if (wanted(effect)) {
         return std::optional<Effect>(std::move(effect));
       }
     }

@@ -2,6 +2,7 @@
 // Contract: docs/formats/effect.md ("Archives").
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,8 @@ Result<std::string> ArchiveEffects(const StateRoot& state, const EffectTable& ta
 Result<std::vector<Effect>> ReadArchive(const StateRoot& state, const std::string& number,
                                         const Json& row);
 
-// One effect in any archive. Errors: as ReadArchive.
+// The first effect in any archive that is `wanted`. Errors: as ReadArchive.
 Result<std::optional<Effect>> FindArchived(const StateRoot& state, const EffectTable& table,
-                                           const std::string& id);
+                                           const std::function<bool(const Effect&)>& wanted);
 
 }  // namespace maco::effect

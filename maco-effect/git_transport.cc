@@ -77,6 +77,7 @@ class GitTransport : public Transport {
     std::string there;
     MACO_ASSIGN(there, RemoteValue(request.repository, request.ref));
     Found found;
+    found.rival = there != request.oid;  // a ref is seen as it is, without lists that lag
     if (there == request.oid) {
       found.ours.push_back({request.ref + "@" + request.oid, "", 0});
     } else if (!there.empty() && there != request.expected) {
@@ -191,11 +192,14 @@ Result<void> CheckPushUrl(const std::string& url) {
     return Fail(Code::kInvalid, "'" + url + "' names a remote helper, which would be executed",
                 "push to an https, ssh or file URL");
   }
-  if (scheme == std::string::npos || url.starts_with("ssh://")) {
+  if (scheme == std::string::npos) {
     return {};
   }
-  const std::size_t end = url.find('/', scheme + 3);
-  if (url.substr(0, end).find('@') != std::string::npos) {
+  const std::string place = url.substr(scheme + 3, url.find('/', scheme + 3) - scheme - 3);
+  const std::size_t at = place.rfind('@');
+  // Over ssh the name of the user is part of the place, but a password is not.
+  const bool ssh = url.starts_with("ssh://") && place.find(':') > at;
+  if (at != std::string::npos && !ssh) {
     return Fail(Code::kInvalid, "the URL of the remote holds credentials",
                 "take them out of it and give them to git's credential helper");
   }

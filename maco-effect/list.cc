@@ -102,7 +102,9 @@ Result<int> Show(const Options& options) {
   auto effect = table.Choose(options.names.front());
   if (!effect && effect.error().code == Code::kNotFound) {
     std::optional<Effect> archived;
-    MACO_ASSIGN(archived, FindArchived(*state, table, options.names.front()));
+    MACO_ASSIGN(archived, FindArchived(*state, table, [&options](const Effect& each) {
+                  return each.id == options.names.front();
+                }));
     if (archived) {
       effect = *std::move(archived);
     }

@@ -247,10 +247,11 @@ Result<int> Publish(const Options& options) {
     if (options.dry_run) {
       MACO_ASSIGN(status, PrintPlan(plan, request, options.json));
     } else if (options.plan) {
-      Effect recorded;
-      MACO_ASSIGN(recorded, RecordPlan(*state, request, plan));
-      MACO_ASSIGN(status, Answer(*state, recorded, options.json));
-      status = kExitOk;
+      const auto recorded = RecordPlan(*state, request, plan);
+      if (!recorded) {
+        return NotSent(recorded.error());
+      }
+      MACO_TRY(Answer(*state, *recorded, options.json));
     } else {
       MACO_ASSIGN(status, SendOne(place, *state, request, plan, options));
     }
@@ -273,8 +274,12 @@ Result<int> Send(const Options& options) {
   Effect effect;
   MACO_ASSIGN(effect, table.Choose(options.names.front()));
   const Json* document = table.RequestOf(effect.id);
-  if (document == nullptr || (effect.state != "planned" && effect.state != "failed")) {
+  if (effect.state != "planned" && effect.state != "failed") {
     return Answer(*state, effect, options.json);
+  }
+  if (document == nullptr) {
+    return Fail(Code::kCorrupt, "the request of effect " + effect.id + " is missing",
+                "git maco journal verify store/effects");
   }
   Request request;
   MACO_ASSIGN(request, DecodeRequest(*document));

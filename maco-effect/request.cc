@@ -229,6 +229,13 @@ Result<void> CheckRequest(const Request& request) {
                   "a pull request needs --head BRANCH and --base BRANCH");
     }
   }
+  const std::string draft = request.transport == "gitlab"  ? "Draft:"
+                            : request.transport == "gitea" ? "WIP:"
+                                                           : "";
+  if (request.operation == "pr" && !draft.empty() && request.title.starts_with(draft)) {
+    return Fail(Code::kInvalid, "the title begins with '" + draft + "', which makes it a draft",
+                "leave that out and give --draft");
+  }
   if (request.operation == "pr" && request.head == request.base) {
     return Fail(Code::kInvalid, "head and base are the same branch");
   }

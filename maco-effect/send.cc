@@ -45,14 +45,24 @@ class Hold {
   UniqueFd lock_;
 };
 
+Error OtherContent(const Effect& plan, const Effect& other) {
+  const std::string action = EscapeControl(plan.action);
+  return MakeError(Code::kExists,
+                   "action '" + action + "' was " + other.state +
+                       " already with other content, as effect " + other.id,
+                   "say that this is another one: --action " + action + "@REV");
+}
+
+Error Abandoned(const Effect& effect) {
+  return MakeError(Code::kExists, "effect " + effect.id + " was abandoned: " + effect.note,
+                   "to do it all the same give --action NAME");
+}
+
 // One action, one content. Errors: kExists.
 Result<void> CheckSubject(const EffectTable& table, const Effect& plan) {
   const auto other = table.WithSubject(plan.subject);
   if (other && other->id != plan.id) {
-    return Fail(Code::kExists,
-                "action '" + EscapeControl(plan.action) + "' was " + other->state +
-                    " already with other content, as effect " + other->id,
-                "say that this is another one: --action " + EscapeControl(plan.action) + "@REV");
+    return Fail(OtherContent(plan, *other));
   }
   return {};
 }
@@ -61,7 +71,13 @@ Result<void> CheckSubject(const EffectTable& table, const Effect& plan) {
 Result<void> CheckNew(const StateRoot& state, const EffectTable& table, const Effect& plan) {
   MACO_TRY(CheckSubject(table, plan));
   std::optional<Effect> archived;
-  MACO_ASSIGN(archived, FindArchived(state, table, plan.id));
+  MACO_ASSIGN(archived, FindArchived(state, table, [&plan](const Effect& effect) {
+                return effect.id == plan.id ||
+                       (effect.subject == plan.subject && effect.state != "abandoned");
+              }));
+  if (archived && archived->id != plan.id) {
+    return Fail(OtherContent(plan, *archived));
+  }
   if (archived) {
     return Fail(Code::kExists,
                 "that was " + archived->state + " already and is in an archive, as effect " +
@@ -183,7 +199,7 @@ Result<Effect> Conclude(const Sending& sending, const Request& request, const Ef
   if (!found) {
     return Explain(*sending.state, effect, outcome.reason + "; " + Describe(found.error()));
   }
-  if (outcome.kind == Outcome::Kind::kExists && found->ours.empty()) {
+  if (outcome.kind == Outcome::Kind::kExists && found->rival) {
     return failed(outcome.reason);
   }
   return Adopt(sending, effect, *found, outcome.reason);
@@ -231,6 +247,8 @@ Result<Effect> SendLocked(const Sending& sending, Request request, const Effect&
   MACO_ASSIGN(known, table.Find(plan.id));
   if (!known) {
     MACO_TRY(CheckNew(*sending.state, table, plan));
+  } else if (known->state == "abandoned") {
+    return Fail(Abandoned(*known));
   } else if (known->state != "planned" && known->state != "failed") {
     return *std::move(known);
   } else if (known->not_before_us > WallMicros()) {
@@ -242,7 +260,13 @@ Result<Effect> SendLocked(const Sending& sending, Request request, const Effect&
   Effect started;
   MACO_ASSIGN(started, Start(sending, request, plan, before));
   const Outcome outcome = sending.transport->Send(request, started);
-  return Conclude(sending, request, started, outcome);
+  auto after = Conclude(sending, request, started, outcome);
+  if (!after) {
+    started.reason = Short("what became of it is not on record: " + Describe(after.error()) +
+                           (outcome.reason.empty() ? "" : "; " + outcome.reason));
+    return started;
+  }
+  return after;
 }
 
 Result<Effect> RecoverLocked(const Sending& sending, const std::string& id) {
@@ -333,6 +357,9 @@ Result<Effect> RecordPlan(const StateRoot& state, const Request& request, const 
                     [&](const EffectTable& table) -> Result<std::vector<EffectStep>> {
                       std::optional<Effect> row;
                       MACO_ASSIGN(row, table.Find(plan.id));
+                      if (row && row->state == "abandoned") {
+                        return Fail(Abandoned(*row));
+                      }
                       if (row) {
                         out = *std::move(row);
                         return std::vector<EffectStep>();

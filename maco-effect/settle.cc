@@ -126,7 +126,9 @@ Result<int> Reconcile(const Options& options) {
     Report(kTool, after.error());
     return kExitNo;
   }
-  return after ? Answer(*opened.state, *after, options.json) : Fail(after.error());
+  return after ? Answer(*opened.state, *after, options.json,
+                        options.abandon ? "abandoned" : "completed")
+               : Fail(after.error());
 }
 
 Result<int> Verify(const Options& options) {

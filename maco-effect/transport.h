@@ -35,6 +35,7 @@ struct Outcome {
 struct Found {
   std::vector<Receipt> ours;     // by marker, author, repository, kind, time and content
   std::vector<std::string> odd;  // why each other one was left out
+  bool rival = false;            // none of them is there, but what keeps ours from being made is
 };
 
 // What became of a receipt (EFF-04).

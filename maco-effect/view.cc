@@ -52,9 +52,10 @@ std::string Sentence(const Effect& effect) {
   return out;
 }
 
-Result<int> Answer(const StateRoot& state, const Effect& effect, bool json) {
+Result<int> Answer(const StateRoot& state, const Effect& effect, bool json,
+                   const std::string& goal) {
   const EffectSight sight = LookAtEffect(state, effect);
-  const int status = effect.state == "abandoned" ? kExitOk : StatusOf(effect);
+  const int status = effect.state == goal ? kExitOk : StatusOf(effect);
   if (json) {
     MACO_TRY(PrintDocument("maco.effect-view/1", Document(sight, effect)));
   } else {

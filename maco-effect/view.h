@@ -13,7 +13,9 @@ Json Document(const EffectSight& sight, const Effect& effect);
 // What became of it, in one line for standard output or, if it is not completed, for a note.
 std::string Sentence(const Effect& effect);
 
-// Prints the outcome of a command on one effect and returns its status.
-Result<int> Answer(const StateRoot& state, const Effect& effect, bool json);
+// Prints the outcome of a command on one effect and returns its status: 0 in the state `goal`, else
+// that of StatusOf.
+Result<int> Answer(const StateRoot& state, const Effect& effect, bool json,
+                   const std::string& goal = "completed");
 
 }  // namespace maco::effect

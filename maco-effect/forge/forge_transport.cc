@@ -56,6 +56,12 @@ class ForgeTransport : public Transport {
                       (found.ours.empty() ? found.odd.front() : found.ours.front().url),
                   "if that is another one, send this with --action NAME");
     }
+    // The wait for our turn comes before "started": whoever is killed in it has sent nothing.
+    auto pace = Pace::Take(state_, OriginOf(settings_.api));
+    if (!pace) {
+      return Fail(std::move(pace).error());
+    }
+    pace_.emplace(*std::move(pace));
     return Before{account_->id, repository.id, actor.date_us};
   }
 
@@ -63,16 +69,18 @@ class ForgeTransport : public Transport {
     const auto text =
         Canonicalize(dialect_->CreateBody(request, MarkedBody(request, effect.marker), labels_));
     const auto token = TokenText();
-    auto pace = Pace::Take(state_, OriginOf(settings_.api));
-    if (!text || !token || !pace) {
-      const Error& error = !text ? text.error() : !token ? token.error() : pace.error();
+    if (!text || !token) {
+      const Error& error = !text ? text.error() : token.error();
       return {Outcome::Kind::kNotApplied, {}, Describe(error), 0};
     }
     HttpRequest http{"POST", settings_.api + dialect_->CreatePath(request),
                      dialect_->Headers(**token), *text};
     http.headers.emplace_back("Content-Type: application/json");
     const auto result = Exchange(http, limits_);
-    pace->Sent();
+    if (pace_) {
+      pace_->Sent();
+      pace_.reset();
+    }
     if (!result) {
       return {Outcome::Kind::kNotApplied, {}, Describe(result.error()), 0};
     }
@@ -87,7 +95,12 @@ class ForgeTransport : public Transport {
 
   Result<Found> Find(const Request& request, const Effect& effect) override {
     MACO_TRY(KnowAccount());
-    const std::string marker = MarkerText(effect.marker);
+    if (account_->id != effect.actor_id) {
+      return Fail(Code::kRefused,
+                  "the token is now one of '" + EscapeControl(account_->name) +
+                      "', who did not send effect " + effect.id,
+                  "look with a token of account " + effect.actor_id);
+    }
     ListQuery query;
     query.actor_name = account_->name;
     const std::string path = RepositoryPath(request);
@@ -101,21 +114,14 @@ class ForgeTransport : public Transport {
         return Fail(BadAnswer("list"));
       }
       for (const auto& row : page.json) {
-        // Only what bears the marker is read: others' rows may be odd, without an author for one.
-        const bool marked = OptionalText(row, "body").find(marker) != std::string::npos ||
-                            OptionalText(row, "description").find(marker) != std::string::npos;
-        if (!marked || !dialect_->Belongs(request.operation, row)) {
-          continue;
+        if (dialect_->Belongs(request.operation, row)) {
+          Sort(request, effect, row, found);
         }
-        Item item;
-        MACO_ASSIGN(item, dialect_->ReadItem(request.operation, request.number, row));
-        Sort(item, effect, found);
       }
-      if (!page.more || !dialect_->paged(request)) {
+      const bool far = query.page == kMaxPages && effect.since_us == 0;  // hardly that old
+      if (!page.more || !dialect_->paged(request) || far) {
+        found.rival = found.rival && found.ours.empty() && found.odd.empty();
         return found;
-      }
-      if (query.page == kMaxPages && effect.since_us == 0) {
-        return found;  // what bears the marker is hardly that old
       }
       if (query.page == kMaxPages) {
         return Fail(Code::kLimit, "the list has more than " + std::to_string(kMaxPages) + " pages");
@@ -132,8 +138,11 @@ class ForgeTransport : public Transport {
     }
     if (IsGone(answer->status)) {
       // A repository that we cannot see answers the same.
-      MACO_TRY(GetRepository(effect.repository));
-      return Look{Look::Kind::kGone, "it was deleted"};
+      ForgeRepository repository;
+      MACO_ASSIGN(repository, GetRepository(effect.repository));
+      return repository.id == effect.repository_id
+                 ? Look{Look::Kind::kGone, "it was deleted"}
+                 : Look{Look::Kind::kChanged, "another repository has the name now"};
     }
     Item item;
     MACO_ASSIGN(item, dialect_->ReadItem(effect.operation, effect.receipt.number, answer->json));
@@ -193,7 +202,10 @@ class ForgeTransport : public Transport {
     HttpResponse response;
     MACO_ASSIGN(response, Ask(url));
     if (IsRedirect(response.status)) {
-      const std::string next = response.headers["location"];
+      std::string next = response.headers["location"];
+      if (next.starts_with('/') && !next.starts_with("//")) {
+        next.insert(0, OriginOf(url));
+      }
       if (OriginOf(next) != OriginOf(url)) {
         return Fail(Code::kRefused, "the forge leads elsewhere: " + EscapeControl(next));
       }
@@ -272,13 +284,36 @@ class ForgeTransport : public Transport {
     return {};
   }
 
-  static void Sort(const Item& item, const Effect& effect, Found& found) {
-    const std::string odd = Differs(item, effect);
-    if (odd.empty()) {
-      found.ours.push_back(item.receipt);
-    } else {
-      found.odd.push_back(item.receipt.id + ": " + odd);
+  // Others' rows may be odd, without an author for one: that is nobody's business here.
+  void Sort(const Request& request, const Effect& effect, const Json& row, Found& found) const {
+    const std::string marker = MarkerText(effect.marker);
+    const bool marked = OptionalText(row, "body").find(marker) != std::string::npos ||
+                        OptionalText(row, "description").find(marker) != std::string::npos;
+    if (!marked && request.operation != "pr") {
+      return;
     }
+    const auto item = dialect_->ReadItem(request.operation, request.number, row);
+    if (!marked) {
+      found.rival = found.rival || (item && item->state == "open" && item->head == request.head &&
+                                    item->base == request.base);
+      return;
+    }
+    const std::string odd = item ? Differs(*item, effect) : Describe(item.error());
+    if (odd.empty()) {
+      found.ours.push_back(Bounded(item->receipt));
+    } else {
+      found.odd.push_back((item ? item->receipt.id : "what bears the marker") + ": " + odd);
+    }
+  }
+
+  // The URL is for people; one that is no address, or would fill the log, is left out.
+  static Receipt Bounded(Receipt receipt) {
+    constexpr std::size_t kMostUrl = 512;
+    const bool address = receipt.url.starts_with("https://") || receipt.url.starts_with("http://");
+    if (!address || receipt.url.size() > kMostUrl || EscapeControl(receipt.url) != receipt.url) {
+      receipt.url.clear();
+    }
+    return receipt;
   }
 
   Outcome Judge(const Request& request, const Effect& effect, const HttpResponse& response) {
@@ -294,10 +329,10 @@ class ForgeTransport : public Transport {
         return {
             Outcome::Kind::kUnknown, {}, "the forge made " + item->receipt.id + ", but " + odd, 0};
       }
-      return {Outcome::Kind::kApplied, item->receipt, "", 0};
+      return {Outcome::Kind::kApplied, Bounded(item->receipt), "", 0};
     }
     const std::string words = Describe(RefusalOf(settings_.host, response));
-    if (dialect_->SaysExists(response.status, response.body)) {
+    if (request.operation == "pr" && dialect_->SaysExists(response.status, response.body)) {
       return {Outcome::Kind::kExists, {}, words, 0};
     }
     if (!IsDefiniteNo(response.status)) {
@@ -313,6 +348,7 @@ class ForgeTransport : public Transport {
   std::optional<Token> token_;
   std::optional<Account> account_;
   std::vector<std::uint64_t> labels_;
+  std::optional<Pace> pace_;  // our turn, from Prepare to Send
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -56,6 +57,10 @@ Result<const Curl*> LoadCurl() {
                      Load(library, "curl_slist_free_all", curl.free_all);
   if (!whole || curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     return Fail(Code::kUnsupported, "libcurl cannot be loaded", "install the package libcurl4");
+  }
+  // Under CURLOPT_NOSIGNAL it is ours: TLS writes to a connection that the other side has closed.
+  if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
+    return FailOs(errno, "ignore SIGPIPE");
   }
   loaded = true;
   return &curl;
