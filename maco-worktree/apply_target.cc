@@ -224,6 +224,7 @@ Result<Target> FindTarget(const Place& place, const Lane& lane) {
   Target out;
   out.worktree = place.repository.worktree;
   out.git_dir = place.repository.git_dir;
+  out.file_mode = place.file_mode;
   if (out.worktree.empty()) {
     return Fail(Code::kRefused, "there is no working tree here to apply to",
                 "stand in the working tree that is to be changed");
@@ -277,7 +278,7 @@ Result<std::vector<std::string>> ConflictsWith(const LaneGit& git, const Target&
                ? Fail(Code::kRefused, "the index is missing here", "git reset")
                : Fail(std::move(copy).error());
   }
-  const LaneGit::Call call{target.worktree, copy->path(), "", std::nullopt, {}};
+  const LaneGit::Call call{target.worktree, copy->path(), "", std::nullopt, {}, target.file_mode};
   // Entries whose times alone have changed are no changes.
   MACO_TRY(git.Run({"update-index", "-q", "--refresh"}, call));
   std::string text;

@@ -14,6 +14,7 @@ struct Target {
   std::string git_dir;
   std::string head;  // commit
   std::string ref;   // that HEAD names; empty: detached
+  bool file_mode = true;
 };
 
 // Errors: kRefused (no working tree, a lane's own, a merge or rebase is going on, no commit).

@@ -131,7 +131,7 @@ Result<void> ApplyTransaction::StageFiles() const {
 }
 
 // As git sees it, so that a file whose line ends alone are others is what it was.
-Result<void> ApplyTransaction::RequireOld() const {
+Result<void> ApplyTransaction::RequireOld(const Place& place) const {
   std::vector<Change> there;
   for (const auto& change : document_.changes) {
     if (change.old_mode != kNone) {
@@ -145,7 +145,8 @@ Result<void> ApplyTransaction::RequireOld() const {
   if (!index) {
     return Fail(std::move(index).error());
   }
-  LaneGit::Call call{row_.worktree, index->path(), "", IndexInfo(there, Side::kOld), {}};
+  LaneGit::Call call{row_.worktree,  index->path(), "", IndexInfo(there, Side::kOld), {},
+                     place.file_mode};
   MACO_TRY(git_.Ask({"update-index", "-z", "--index-info"}, call));
   call.input = std::nullopt;
   MACO_TRY(git_.Run({"update-index", "-q", "--refresh"}, call));
@@ -156,7 +157,7 @@ Result<void> ApplyTransaction::RequireOld() const {
 }
 
 // Copies of what there is, and what each file was and will be.
-Result<void> ApplyTransaction::KeepOldFiles() const {
+Result<void> ApplyTransaction::KeepOldFiles(const Place& place) const {
   Directory top;
   Directory staged;
   Directory kept;
@@ -179,7 +180,7 @@ Result<void> ApplyTransaction::KeepOldFiles() const {
     }
     files.push_back(std::move(file));
   }
-  MACO_TRY(RequireOld());
+  MACO_TRY(RequireOld(place));
   return WriteFileChanges(FileList(), files);
 }
 
@@ -284,7 +285,7 @@ Result<void> ApplyTransaction::Prepare(Apply& row, const std::string& message, c
   }
   MACO_TRY(BringObjects(row.commit.empty() ? document_.tree : row.commit));
   MACO_TRY(StageFiles());
-  MACO_TRY(KeepOldFiles());
+  MACO_TRY(KeepOldFiles(place));
   if (TouchesIndex()) {
     MACO_ASSIGN(row.index_sha256, HashOfIndex(row.git_dir));
   }

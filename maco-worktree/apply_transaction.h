@@ -50,8 +50,8 @@ class ApplyTransaction {
   Result<std::string> MakeCommit(const std::string& message, const Place& place) const;
   Result<void> BringObjects(const std::string& root) const;
   Result<void> StageFiles() const;
-  Result<void> KeepOldFiles() const;
-  Result<void> RequireOld() const;
+  Result<void> KeepOldFiles(const Place& place) const;
+  Result<void> RequireOld(const Place& place) const;
   Result<std::vector<FileChange>> Left(const Directory& top, Side to) const;
   Result<void> PutFiles(const Directory& top, Side to, const std::vector<FileChange>& files) const;
   Result<void> Replace(const Directory& top, const std::string& staging,

@@ -128,11 +128,19 @@ Result<Candidate> PutCandidate(const StateRoot& state, const Lane& lane, Candida
   return row;
 }
 
-Result<int> Tell(const Candidate& row, const CandidateDocument& document, const Options& options) {
+Result<int> Tell(const Lane& lane, const Candidate& row, const CandidateDocument& document,
+                 const Options& options) {
+  if (!lane.tainted.empty()) {
+    Note(kTool, "lane '" + lane.name + "' is still tainted: " + EscapeControl(lane.tainted) +
+                    "; nothing of it can be accepted until git maco worktree repair --untaint "
+                    "NOTE " +
+                    lane.name);
+  }
   if (options.json) {
     Json out = Describe(document);
     out["candidate"] = row.id;
     out["state"] = row.state;
+    out["tainted"] = EncodeBytes(lane.tainted);
     out["findings"] = Json::array();
     MACO_TRY(PrintDocument("maco.capture/1", std::move(out)));
     return kExitOk;
@@ -191,7 +199,7 @@ Result<int> Capture(const Options& options) {
   MACO_TRY(NamePatch(files, row.id));
   MACO_ASSIGN(row.document_sha256, WriteCandidate(*ready.state, files, row.id, document));
   MACO_ASSIGN(row, PutCandidate(*ready.state, lane, row));
-  return Tell(row, document, options);
+  return Tell(lane, row, document, options);
 }
 
 }  // namespace maco::worktree

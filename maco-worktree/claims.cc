@@ -18,6 +18,7 @@
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/place.h"
 #include "maco-worktree/ready_lane.h"
+#include "maco-worktree/staged_entries.h"
 #include "maco-worktree/verbs.h"
 
 namespace maco::worktree {
@@ -88,27 +89,6 @@ void Shrink(Claim claim, const std::vector<std::string>& paths, Letters letters,
   } else {
     change.put[ClaimKey(claim.id)] = Encode(claim);
   }
-}
-
-// Of what a commit in this working tree would hold. Nothing of this runs a program.
-Result<std::vector<std::string>> StagedPaths(const Place& place) {
-  const std::string& git_dir = place.repository.git_dir;
-  std::string index;
-  if (const char* variable = getenv("GIT_INDEX_FILE"); variable != nullptr) {
-    // git counts it from the top of the working tree, where hooks run.
-    index = (std::filesystem::path(place.repository.worktree) / variable).string();
-  }
-  std::vector<std::string> ask{"ls-files", "-z", "--cached"};
-  if (const auto head = AskRepositoryGit(git_dir, {"rev-parse", "--verify", "--quiet", "HEAD"})) {
-    ask = {"diff-index",   "--cached",      "--name-only", "-z",
-           "--no-renames", "--no-ext-diff", *head,         "--ignore-submodules=none"};
-  }
-  SpawnResult result;
-  MACO_ASSIGN(result, RunRepositoryGit(git_dir, ask, std::nullopt, index));
-  if (result.exit_status != 0 || result.signal != 0) {
-    return Fail(GitFailure(ask.front(), result));
-  }
-  return ZeroFields(result.output);
 }
 
 // The lane whose working tree this is.
@@ -225,9 +205,11 @@ Result<int> Owner(const Options& options) {
   }
   LaneTable table;
   MACO_ASSIGN(table, ReadLanes(*state));
+  std::vector<Staged> staged;
   std::vector<std::string> paths;
   if (options.staged) {
-    MACO_ASSIGN(paths, StagedPaths(place));
+    MACO_ASSIGN(staged, StagedEntries(place));
+    MACO_ASSIGN(paths, PathsNotApplied(place, *state, table, staged));
   } else {
     MACO_ASSIGN(paths, CanonicalPaths(place, options.names));
   }

@@ -26,6 +26,23 @@ namespace {
 constexpr char kIncludeFile[] = ".worktreeinclude";
 constexpr std::size_t kMaxLanes = 1000;
 
+// `worktree add --lock --reason` and `worktree list -z`.
+Result<void> CheckGit(const Place& place) {
+  constexpr std::string_view kPrefix = "git version ";
+  constexpr std::uint64_t kMajor = 2;
+  constexpr std::uint64_t kMinor = 36;
+  std::string text;
+  MACO_ASSIGN(text, AskRepositoryGit(place.repository.common_dir, {"version"}));
+  const std::string version = text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
+  const auto parts = Split(version, '.');
+  const std::uint64_t major = ParseUint(parts[0]).value_or(0);
+  const std::uint64_t minor = parts.size() > 1 ? ParseUint(parts[1]).value_or(0) : 0;
+  return major > kMajor || (major == kMajor && minor >= kMinor)
+             ? Result<void>()
+             : Fail(Code::kUnsupported, "git " + EscapeControl(version) + " is too old for lanes",
+                    "install git 2.36 or later");
+}
+
 Result<void> CheckRepository(const Place& place) {
   std::string outer;
   if (!place.repository.bare && !place.repository.worktree.empty()) {
@@ -237,6 +254,7 @@ Result<void> Reserve(const StateRoot& state, const Lane& lane,
 Result<int> Create(const Options& options) {
   Place place;
   MACO_ASSIGN(place, FindPlace());
+  MACO_TRY(CheckGit(place));
   MACO_TRY(CheckRepository(place));
   auto state = OpenState(place, Access::kWrite);
   if (!state) {

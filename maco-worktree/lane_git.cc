@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <iterator>
+
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/git/git_program.h"
 #include "libcommon/os/directory.h"
@@ -73,7 +75,11 @@ LaneGit LaneGit::Of(const Place& place, const Lane& lane) {
 Result<SpawnResult> LaneGit::Run(std::vector<std::string> arguments, const Call& call) const {
   SpawnRequest request;
   MACO_ASSIGN(request.program, FindGitProgram());
-  request.arguments = std::move(arguments);
+  if (!call.file_mode) {
+    request.arguments = {"-c", "core.fileMode=false"};
+  }
+  request.arguments.insert(request.arguments.end(), std::make_move_iterator(arguments.begin()),
+                           std::make_move_iterator(arguments.end()));
   for (auto& variable : CleanGitEnvironment()) {
     if (!variable.starts_with("HOME=") && !variable.starts_with("XDG_CONFIG_HOME=")) {
       request.environment.push_back(std::move(variable));

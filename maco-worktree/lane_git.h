@@ -26,6 +26,7 @@ class LaneGit {
     std::string objects;    // another place for new objects; empty: ours
     std::optional<std::string> input;
     std::vector<std::string> environment;  // besides, or instead of ours
+    bool file_mode = true;                 // of the working tree: whether modes of files count
   };
   // Errors: those of RunProgram.
   Result<SpawnResult> Run(std::vector<std::string> arguments, const Call& call) const;

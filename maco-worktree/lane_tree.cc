@@ -82,11 +82,16 @@ Result<Kept> TakeLook(const LaneGit& git, const Lane& lane, const BaseIndex& ind
   return Fail(ChangedMeanwhile(lane));
 }
 
-Result<void> LookAgain(const Lane& lane, const BaseIndex& index, Believe believe,
-                       const Kept& first) {
+Result<void> LookAgain(const LaneGit& git, const Lane& lane, const BaseIndex& index,
+                       Believe believe, const Kept& first) {
   Look second;
   MACO_ASSIGN(second, LookAtLane(lane.path, index, believe == Believe::kNothing));
   LeaveOut(first.ignored, second);
+  if (second.fresh != first.look.fresh) {  // what came meanwhile may be left out too
+    IgnoreRules late;
+    MACO_ASSIGN(late, IgnoreRules::Ask(git, {lane.path, "", "", std::nullopt, {}}, second.fresh));
+    LeaveOut(late, second);
+  }
   return second.findings.empty() && second.changed == first.look.changed &&
                  second.fresh == first.look.fresh && second.gone == first.look.gone
              ? Result<void>()
@@ -315,7 +320,7 @@ Result<LaneTree> TakeLaneTree(const LaneGit& git, const Lane& lane, Believe beli
   }
   // Every file has been read: what is written from now on shows in the second look.
   auto again =
-      std::async(std::launch::async, [&] { return LookAgain(lane, *base, believe, kept); });
+      std::async(std::launch::async, [&] { return LookAgain(git, lane, *base, believe, kept); });
   const auto written = WriteTree(git, call, with_patch, out);
   MACO_TRY(again.get());
   MACO_TRY(written);

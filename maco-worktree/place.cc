@@ -78,6 +78,8 @@ Result<void> TakeRoot(const ConfigValue& value, Place& place) {
 Result<void> TakeSetting(const ConfigValue& value, Place& place) {
   if (value.key == "core.ignorecase") {
     place.letters = IsTrue(value.value) ? Letters::kMatch : Letters::kDiffer;
+  } else if (value.key == "core.filemode") {
+    place.file_mode = IsTrue(value.value);
   } else if (value.key == "core.autocrlf") {
     const std::string text = Lower(value.value);
     place.auto_crlf = text == "input" ? "input" : IsTrue(text) ? "true" : "false";

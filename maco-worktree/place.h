@@ -23,6 +23,7 @@ struct Place {
   std::string auto_crlf;   // "true", "input" or "false"
   std::string eol;         // "lf", "crlf" or "native"
   std::string lanes_root;  // where lanes are made: absolute
+  bool file_mode = true;   // core.fileMode
   std::string user_name;   // user.name and user.email, may be empty
   std::string user_email;
   bool validation_required = false;  // maco.worktreeValidation

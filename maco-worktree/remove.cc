@@ -11,10 +11,8 @@
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
-#include "libcommon/os/bounded_read.h"
-#include "maco-worktree/lane_git.h"
+#include "maco-worktree/lane_losses.h"
 #include "maco-worktree/lane_removal.h"
-#include "maco-worktree/lane_tree.h"
 #include "maco-worktree/mutation.h"
 #include "maco-worktree/ready_lane.h"
 #include "maco-worktree/verbs.h"
@@ -23,74 +21,10 @@ namespace maco::worktree {
 namespace {
 
 constexpr std::uint64_t kMicros = 1'000'000;
-constexpr std::size_t kMaxRef = 256;
 
 bool Exists(const std::string& path) {
   struct stat st {};
   return lstat(path.c_str(), &st) == 0;
-}
-
-// Whether the repository of a private lane has no ref but its branch, at the base. Written by
-// whoever worked there: compared, never believed.
-bool IsAsMade(const Lane& lane) {
-  const auto head = ReadPath(lane.git_dir + "/HEAD", kMaxRef);
-  const auto tip = ReadPath(lane.git_dir + "/" + lane.branch, kMaxRef);
-  if (!head || *head != "ref: " + lane.branch + "\n" || !tip || *tip != lane.base + "\n" ||
-      Exists(lane.git_dir + "/packed-refs") || Exists(lane.git_dir + "/worktrees")) {
-    return false;
-  }
-  std::error_code failed;
-  std::filesystem::recursive_directory_iterator entry(lane.git_dir + "/refs", failed);
-  for (; !failed && entry != std::filesystem::recursive_directory_iterator();
-       entry.increment(failed)) {
-    std::error_code unknown;
-    const bool directory = !entry->is_symlink(unknown) && entry->is_directory(unknown) && !unknown;
-    if (!directory && entry->path().string() != lane.git_dir + "/" + lane.branch) {
-      return false;
-    }
-  }
-  return !failed;
-}
-
-// What the lane's own branch or HEAD has beyond its base.
-Result<std::string> OwnCommits(const Place& place, const Lane& lane) {
-  if (lane.kind == "private") {
-    return std::string(IsAsMade(lane) ? "" : "it has commits of its own");
-  }
-  std::vector<std::string> tips{BranchTip(place, lane)};
-  if (auto head = AskRepositoryGit(lane.git_dir, {"rev-parse", "--verify", "--quiet", "HEAD"})) {
-    tips.push_back(*std::move(head));
-  }
-  for (const auto& tip : tips) {
-    bool only_here = false;
-    if (!tip.empty() && tip != lane.base) {
-      MACO_ASSIGN(only_here, IsOnlyInLane(place, lane, tip));
-    }
-    if (only_here) {
-      return "commit " + tip.substr(0, 12) + " is in no other branch";
-    }
-  }
-  return "";
-}
-
-// Why its removal would lose something; empty if it would not.
-Result<std::string> WhatWouldBeLost(const ReadyLane& ready) {
-  LaneTree tree;
-  MACO_ASSIGN(tree,
-              TakeLaneTree(LaneGit::Of(ready.place, ready.lane), ready.lane, Believe::kTimes));
-  if (!tree.findings.empty()) {
-    const Finding& first = tree.findings.front();
-    return first.path.empty() ? first.what : Quoted(first.path) + " " + first.what;
-  }
-  bool saved = tree.changes.empty();
-  for (const auto& [id, candidate] : ready.table.candidates) {
-    saved = saved || (candidate.lane_id == ready.lane.id && candidate.state == "applied" &&
-                      candidate.tree == tree.tree);
-  }
-  if (!saved) {
-    return Quoted(tree.changes.front().path) + " was changed and not applied";
-  }
-  return OwnCommits(ready.place, ready.lane);
 }
 
 std::string TrashOf(const Place& place, const Lane& lane) {
@@ -163,6 +97,8 @@ Result<int> Remove(const Options& options) {
     if (ready.lane.state != "ready") {
       return Fail(std::move(opened).error());
     }
+    // A run may still be there: its directory has only moved away.
+    MACO_ASSIGN(ready.lease, TakeLease(*state, ready.lane, LeaseKind::kWrite));
     MACO_TRY(RequireNoApply(ready.table, name));
     if (options.dry_run) {
       MACO_TRY(Print("would forget lane '" + name + "'\n"));

@@ -217,6 +217,18 @@ run apply alpha
 [ $status -eq 0 ] && as_lane "$repo"
 check 'and then it is applied'
 
+# Modes that the target does not keep.
+fresh
+create alpha && echo x >>"$lane/tool" && chmod +x "$lane/docs/d" && take alpha
+git -C "$repo" config core.fileMode false && chmod -x "$repo/tool" && run apply alpha
+[ $status -eq 0 ] && [ "$(git -C "$repo" ls-files -s tool docs/d | cut -c1-6 | tr '\n' ,)" = '100755,100755,' ] && [ "$(tail -n1 "$repo/tool")" = x ]
+check 'WT-05 C37a with core.fileMode=false other modes of files are no changes'
+fresh
+create alpha && echo x >>"$lane/tool" && take alpha
+chmod -x "$repo/tool" && run apply alpha
+[ $status -eq 1 ] && contains "$err" "'tool' has changes that are not committed"
+check 'and without it they are'
+
 # A crash in the middle (WT-05): at each state call, then --continue, or --abort.
 kill_at=$MACO_BIN/crash/kill-at
 if [ ! -x "$kill_at" ]; then

@@ -174,6 +174,10 @@ check 'WT-03 a FIFO'
 rm "$lane/pipe" && echo x >>"$lane/src/a" && run capture alpha && run show alpha && run accept --unverified x alpha
 [ $status -eq 1 ] && contains "$err" 'is tainted'
 check 'WT-03 nothing of a tainted lane is accepted'
+run capture alpha
+[ $status -eq 0 ] && contains "$err" "still tainted: 'pipe' is a FIFO" && run capture --json alpha && says '.tainted == "'"'pipe' is a FIFO"'"'
+check 'WT-03 and a capture says that it still is'
+run show alpha
 mend alpha
 [ $status -eq 0 ] && run accept --unverified x alpha && [ $status -eq 0 ]
 check 'WT-03 until somebody says that it was mended'

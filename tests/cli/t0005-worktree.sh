@@ -346,6 +346,15 @@ git -C "$repo" reset -q && git -C "$repo" update-index --add --cacheinfo "160000
   run owner --staged --json && [ $status -eq 1 ] && says '.owners[0].path == "src/sub"'
 check 'WT-02 so does a submodule'
 git -C "$repo" reset -q
+# What an apply has put here for the lane that claims it is that lane's commit.
+git -C "$lanes/alpha" -c core.hooksPath=/dev/null checkout -q --detach HEAD~1 && run release beta && create hooked --claim src2 --claim image.bin && echo applied >"$lane/src2/c" && rm "$lane/image.bin" && take hooked && run apply hooked
+[ $status -eq 0 ] && run owner --staged && [ $status -eq 0 ] && [ -z "$err" ]
+check 'WT-02 what was applied for a lane is not refused for its own claim'
+echo other >"$repo/src2/c" && git -C "$repo" add src2/c && run owner --staged
+[ $status -eq 1 ] && contains "$err" "'src2/c' is claimed by lane 'hooked'" && ! contains "$err" image.bin
+check 'WT-02 but what was changed since is'
+echo applied >"$repo/src2/c" && git -C "$repo" add src2/c && git -C "$repo" commit -q -m applied
+check 'WT-02 and the hook lets it be committed'
 git -C "$repo" -c core.hooksPath=/dev/null commit -q --allow-empty -m x
 echo other >"$repo/.git/hooks/pre-commit"
 run hook
@@ -444,6 +453,30 @@ for what in branch detached stash packed index-only; do
   refused private-$what 'commits of its own'
   check "WT-07 WT-09 a private lane with work in its repository: $what"
 done
+for kind in '' --private; do
+  # shellcheck disable=SC2086
+  create staged $kind && echo staged >"$lane/src/a" && git -C "$lane" add src/a && git -C "$lane" show HEAD:src/a >"$lane/src/a" && [ -z "$(git -C "$lane" diff HEAD)" ]
+  refused staged "'src/a' is staged in its index"
+  check "WT-07 what is only staged is not removed ${kind:-linked}"
+  git -C "$lane" reset -q && run remove -n staged
+  [ $status -eq 0 ]
+  check 'WT-07 and is none any more after a reset'
+  index=$(git -C "$lane" rev-parse --path-format=absolute --git-path index) && rm "$index" && mkfifo "$index"
+  refused staged 'its index is no file'
+  check 'WT-07 an index that is no file is not waited for'
+  rm "$index" && echo nonsense >"$index"
+  refused staged 'its index cannot be read'
+  check 'WT-07 nor is one that cannot be read taken for an empty one'
+  rm "$index" && run remove --discard staged
+  until until_gone staged; do :; done
+  run gc --max-age 1
+done
+create hiding && printf '*\n' >"$lane/src/.gitignore" && echo work >"$lane/src/work"
+refused hiding "'src/.gitignore' is left out by ignore rules"
+check 'WT-07 work that new ignore rules hide is not removed'
+rm "$lane/src/.gitignore" "$lane/src/work" && echo x >"$lane/local.env" && run remove -n hiding
+[ $status -eq 0 ]
+check 'WT-07 what the rules of the base leave out may go'
 create clean --private && run remove clean && [ $status -eq 0 ]
 check 'WT-07 a private lane without goes'
 
@@ -464,6 +497,20 @@ create deleted && rm -r "$lane"
 run remove deleted
 [ $status -eq 128 ] && contains "$err" 'is gone'
 check 'WT-07 a lane that was deleted by hand'
+python3 - "$repo/.git/maco/lanes/$(lane_id deleted)/lease" "$scratch/held2" "$scratch/free2" <<'P' &
+import fcntl, os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0))  # F_OFD_SETLK
+os.mkfifo(sys.argv[3])
+open(sys.argv[2], "w").close()
+open(sys.argv[3]).read()
+P
+until [ -e "$scratch/held2" ]; do :; done
+run remove --discard deleted
+[ $status -eq 128 ] && contains "$err" 'in use'
+check 'WT-07 in use it is not forgotten'
+echo >"$scratch/free2"
+wait
 run remove --discard deleted
 [ $status -eq 0 ] && create deleted && [ $status -eq 0 ]
 check 'is forgotten, and its name is free'
