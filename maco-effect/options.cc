@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "libcommon/base/text.h"
+#include "libcommon/cli/duration.h"
 
 namespace maco::effect {
 namespace {
@@ -77,17 +78,6 @@ cxxopts::Options Table() {
   return table;
 }
 
-// "30", "45m", "12h", "14d".
-std::optional<std::uint64_t> ParseSeconds(std::string_view text) {
-  std::uint64_t unit = 1;
-  if (!text.empty()) {
-    unit = text.back() == 'm' ? 60 : text.back() == 'h' ? 3600 : text.back() == 'd' ? kDay : 1;
-  }
-  constexpr std::uint64_t kMost = 36'500 * kDay;
-  const auto number = ParseUint(unit == 1 ? text : text.substr(0, text.size() - 1));
-  return number && *number <= kMost / unit ? std::optional(*number * unit) : std::nullopt;
-}
-
 Result<void> CheckCombination(const Options& options) {
   if (options.json && options.nul) {
     return Fail(Code::kUsage, "--json and -z exclude each other");
@@ -126,14 +116,14 @@ Result<void> TakeNumbers(const cxxopts::ParseResult& parsed, Options& options) {
   options.settle_seconds = kDefaultSettle;
   options.max_age_seconds = kDefaultMaxAge;
   if (parsed.count("settle") != 0) {
-    const auto seconds = ParseSeconds(parsed["settle"].as<std::string>());
+    const auto seconds = ParseDuration(parsed["settle"].as<std::string>());
     if (!seconds || *seconds > kDay) {
       return Fail(Code::kUsage, "--settle is a time as 0, 90 or 45m, up to a day");
     }
     options.settle_seconds = *seconds;
   }
   if (parsed.count("max-age") != 0) {
-    const auto seconds = ParseSeconds(parsed["max-age"].as<std::string>());
+    const auto seconds = ParseDuration(parsed["max-age"].as<std::string>());
     if (!seconds) {
       return Fail(Code::kUsage, "--max-age is a time as 0, 90, 45m, 12h or 14d");
     }

@@ -7,6 +7,7 @@
 #include "libcommon/base/clock.h"
 #include "libcommon/base/text.h"
 #include "libcommon/state/journals.h"
+#include "libcommon/state/prune_log.h"
 #include "libcommon/state/run_event.h"
 
 namespace maco::journal {
@@ -68,6 +69,19 @@ std::string Loss(const StateRoot& state, const JournalList& inventory, const std
     return *mac == end.mac ? "" : "has another record " + std::to_string(end.records);
   }
   return "is gone";
+}
+
+// A run that we deleted ourselves, with the end that it had then, is no loss.
+bool WasPruned(const std::map<std::string, PrunedRun>& pruned, const std::string& name,
+               const AnchorEnd& end) {
+  constexpr std::string_view kRun = "run/";
+  if (!name.starts_with(kRun)) {
+    return false;
+  }
+  const auto run = pruned.find(name.substr(kRun.size()));
+  return run != pruned.end() &&
+         (run->second.records > end.records ||
+          (run->second.records == end.records && run->second.last_mac == end.mac));
 }
 
 }  // namespace
@@ -157,10 +171,12 @@ Result<AnchorDocument> DecodeAnchor(const StateRoot& state, std::string_view tex
 Result<std::vector<std::string>> LostSince(const StateRoot& state, const AnchorDocument& anchor) {
   JournalList inventory;
   MACO_ASSIGN(inventory, ListJournals(state));
+  std::map<std::string, PrunedRun> pruned;
+  MACO_ASSIGN(pruned, ReadPruneLog(state));
   std::vector<std::string> out;
   for (const auto& [name, end] : anchor.journals) {
     const std::string loss = Loss(state, inventory, name, end);
-    if (!loss.empty()) {
+    if (!loss.empty() && !WasPruned(pruned, name, end)) {
       out.push_back("journal '" + name + "' " + loss);
     }
   }

@@ -28,7 +28,11 @@ const std::vector<VerbRule>& Rules() {
       {"show", Verb::kShow, 1, 1, {"json", "ndjson"}},
       {"verify", Verb::kVerify, 0, kMany, {"json"}},
       {"repair", Verb::kRepair, 1, 1, {"cut-torn-tail", "rewrite-head", "dry-run", "json"}},
-      {"resolve", Verb::kResolve, 1, 2, {"happened", "did-not-happen", "note", "dry-run"}},
+      {"resolve",
+       Verb::kResolve,
+       1,
+       2,
+       {"happened", "did-not-happen", "abandoned", "note", "dry-run"}},
       {"resume", Verb::kResume, 0, 1, {"json", "checkpoint"}},
       {"checkpoint", Verb::kCheckpoint, 0, 1, {"output", "check", "json"}},
       {"rebind", Verb::kRebind, 0, 0, {"dry-run"}},
@@ -43,10 +47,10 @@ const std::vector<VerbRule>& Rules() {
 cxxopts::Options Table() {
   cxxopts::Options table("maco-journal");
   const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                     //
-      ("h,help", "")("json", "")("ndjson", "")("z", "")("n,dry-run", "")  //
-      ("cut-torn-tail", "")("rewrite-head", "")                           //
-      ("happened", "")("did-not-happen", "")("note", "", text())          //
+  table.add_options()                                                              //
+      ("h,help", "")("json", "")("ndjson", "")("z", "")("n,dry-run", "")           //
+      ("cut-torn-tail", "")("rewrite-head", "")                                    //
+      ("happened", "")("did-not-happen", "")("abandoned", "")("note", "", text())  //
       ("output", "", text())("check", "", text())("checkpoint", "", text());
   return table;
 }
@@ -59,8 +63,13 @@ Result<void> CheckCombination(const Options& options) {
   if (options.json && options.nul) {
     return Fail(Code::kUsage, "--json and -z exclude each other");
   }
-  if (options.verb == Verb::kResolve && options.happened == options.did_not_happen) {
-    return Fail(Code::kUsage, "resolve needs one of --happened and --did-not-happen");
+  const int words = static_cast<int>(options.happened) + static_cast<int>(options.did_not_happen) +
+                    static_cast<int>(options.abandoned);
+  if (options.verb == Verb::kResolve && words != 1) {
+    return Fail(Code::kUsage, "resolve needs one of --happened, --did-not-happen and --abandoned");
+  }
+  if (options.abandoned && options.names.size() != 1) {
+    return Fail(Code::kUsage, "a step either happened or did not; only a run is abandoned");
   }
   if (options.verb == Verb::kResolve && options.note.empty()) {
     return Fail(Code::kUsage, "resolve needs --note TEXT: how do you know?");
@@ -121,6 +130,7 @@ Result<Options> Take(const cxxopts::ParseResult& parsed, const VerbRule& rule) {
   options.rewrite_head = flag("rewrite-head");
   options.happened = flag("happened");
   options.did_not_happen = flag("did-not-happen");
+  options.abandoned = flag("abandoned");
   options.note = text("note");
   options.output = text("output");
   options.check = text("check");
@@ -158,6 +168,7 @@ std::string Usage() {
          "       git maco journal repair [--cut-torn-tail] [--rewrite-head] [-n] [--json] JOURNAL\n"
          "       git maco journal resolve (--happened | --did-not-happen) --note TEXT [-n]\n"
          "                                RUN [STEP]\n"
+         "       git maco journal resolve --abandoned --note TEXT [-n] RUN\n"
          "       git maco journal resume [--json] (RUN | --checkpoint FILE)\n"
          "       git maco journal checkpoint [--json] (--output FILE RUN | --check FILE)\n"
          "       git maco journal rebind [-n]\n"

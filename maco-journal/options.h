@@ -34,6 +34,7 @@ struct Options {
   bool cut_torn_tail = false;
   bool rewrite_head = false;
   bool happened = false;
+  bool abandoned = false;
   bool did_not_happen = false;
   std::string note;
   std::string output;      // a file to write

@@ -2,6 +2,9 @@
 // Contract: git-maco-journal(1), docs/formats/run.md ("run_resolved").
 #include <unistd.h>
 
+#include <map>
+#include <vector>
+
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
@@ -20,6 +23,7 @@ namespace maco::journal {
 namespace {
 
 constexpr std::size_t kMaxNote = 4096;
+constexpr char kAbandoned[] = "abandoned";
 
 struct Target {
   RunSight sight;
@@ -54,6 +58,62 @@ Result<Target> TargetOfRun(const StateRoot& state, const std::string& name) {
   const bool uncertain =
       Conclude(sight).kind == RunKind::kUncertain || sight.last_event == kCommandUnproven;
   return Target{std::move(sight), uncertain, std::nullopt};
+}
+
+// A run may be given up that nothing else has finalized, and that no step waits for.
+Result<void> CheckAbandoned(const StateRoot& state, const Target& target) {
+  const RunSight& sight = target.sight;
+  if (sight.error) {
+    return Fail(*sight.error);
+  }
+  if (sight.held) {
+    return Fail(Code::kBusy, "run " + sight.id + " is going on", "wait until it is over");
+  }
+  if (sight.finalization) {
+    return Fail(Code::kRefused, "run " + sight.id + " has a final record already",
+                "git maco journal show run/" + sight.id);
+  }
+  if (sight.records == 0) {
+    return Fail(Code::kRefused,
+                "run " + sight.id + " was never begun and has no journal to write to",
+                "git maco prune removes it");
+  }
+  std::map<std::string, std::string> steps;
+  MACO_ASSIGN(steps, RunsOfSteps(state));
+  const auto step = steps.find(sight.id);
+  if (step != steps.end()) {
+    return Fail(Code::kRefused, "run " + sight.id + " is an attempt at step '" + step->second + "'",
+                "say whether it happened: git maco journal resolve");
+  }
+  return {};
+}
+
+// The operator's word, and the final record of what the run has left, as one batch.
+Result<void> Write(const StateRoot& state, const Target& target, LogWriter& log, Json event,
+                   const std::string& outcome) {
+  Directory run;
+  MACO_ASSIGN(run, OpenJournalDirectory(state, Journal::OfRun(target.sight.id)));
+  const auto finalization = TakeFinalization(run, false, outcome);
+  std::vector<std::string> texts(1);
+  MACO_ASSIGN(texts[0], Canonicalize(event));
+  if (finalization) {
+    Json last = Encode(*finalization);
+    last["schema"] = event["schema"];
+    last["time_us"] = event["time_us"];
+    texts.emplace_back();
+    MACO_ASSIGN(texts[1], Canonicalize(last));
+  } else if (outcome == kAbandoned) {
+    return Fail(finalization.error());
+  } else {
+    Note(kTool,
+         "the run gets no final record, so it is never pruned: " + Describe(finalization.error()));
+  }
+  std::vector<std::span<const std::uint8_t>> batch;
+  for (const auto& text : texts) {
+    batch.push_back(AsBytes(text));
+  }
+  MACO_TRY(log.AppendGroup(batch, Durability::kRecordAndHead));
+  return log.Close();
 }
 
 Result<void> CheckTarget(const Target& target) {
@@ -94,8 +154,14 @@ Result<int> Resolve(const Options& options) {
   } else {
     MACO_ASSIGN(target, TargetOfRun(*state, options.names[0]));
   }
-  MACO_TRY(CheckTarget(target));
-  const char* outcome = options.happened ? "happened" : "did-not-happen";
+  if (options.abandoned) {
+    MACO_TRY(CheckAbandoned(*state, target));
+  } else {
+    MACO_TRY(CheckTarget(target));
+  }
+  const std::string outcome = options.abandoned  ? kAbandoned
+                              : options.happened ? "happened"
+                                                 : "did-not-happen";
   const std::string words = "run " + target.sight.id + ": " + outcome + "\n";
   if (options.dry_run) {
     MACO_TRY(Print("would record for " + words));
@@ -114,10 +180,7 @@ Result<int> Resolve(const Options& options) {
   if (target.place) {
     MACO_ASSIGN(event["worktree"], CaptureWorktree(*target.place));
   }
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(event));
-  MACO_TRY(log->Append(AsBytes(text), Durability::kRecordAndHead));
-  MACO_TRY(log->Close());
+  MACO_TRY(Write(*state, target, *log, std::move(event), outcome));
   MACO_TRY(Print("recorded for " + words));
   return kExitOk;
 }

@@ -61,6 +61,18 @@ std::string RemedyFor(LogVerdict verdict, const Journal& journal) {
   }
 }
 
+// What is there against the final record of a run.
+void CheckFiles(const StateRoot& state, const Journal& journal, const Finalization& finalization,
+                Finding& finding) {
+  const auto run = OpenJournalDirectory(state, journal);
+  const auto same = run ? CheckFinalization(*run, finalization) : Result<void>(Fail(run.error()));
+  if (!same) {
+    finding.verdict = "other-files";
+    finding.problem = "its files do not fit its final record: " + same.error().message;
+    finding.remedy = "find out who changed it; it is never pruned";
+  }
+}
+
 // What a run's evidence, and a step's records, add to a log that verifies.
 void CheckContent(const StateRoot& state, const Journal& journal, Finding& finding) {
   if (journal.kind == JournalKind::kRun) {
@@ -72,6 +84,8 @@ void CheckContent(const StateRoot& state, const Journal& journal, Finding& findi
       finding.verdict = "no-evidence";
       finding.problem = "its evidence does not count: " + sight.evidence_failure;
       finding.remedy = Conclude(sight).remedy;
+    } else if (sight.finalization && !sight.held) {
+      CheckFiles(state, journal, *sight.finalization, finding);
     }
   } else if (journal.kind == JournalKind::kArchive) {
     if (const auto segment = ReadSegment(state, journal); !segment) {

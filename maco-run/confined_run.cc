@@ -325,7 +325,11 @@ Result<std::string> ConfinedRun::Record(Json event) {
   MACO_ASSIGN(text, store_.WriteEvidence(state_, evidence_));
   event["evidence_sha256"] = ToHex(Sha256(AsBytes(text)));
   event["publishable"] = evidence_["publishable"];
-  MACO_TRY(store_.Append(std::move(event)));
+  std::string unfinalized;
+  MACO_ASSIGN(unfinalized, store_.Finish(std::move(event)));
+  if (!unfinalized.empty()) {
+    notes_.push_back("the run has no final record, so it is never pruned: " + unfinalized);
+  }
   MACO_TRY(store_.Close());
   return text;
 }

@@ -15,6 +15,7 @@ namespace maco::run {
 namespace {
 
 constexpr std::chrono::minutes kCheckTime{30};
+constexpr std::uint64_t kNotConfirmed = 0;  // as the time of a validation
 
 Result<void> CheckReady(const Lane& lane) {
   if (lane.state != "ready") {
@@ -90,6 +91,18 @@ Result<void> CheckCandidate(const Lane& lane, const std::string& candidate) {
   return {};
 }
 
+Result<void> PutRun(const StateRoot& state, const ChosenLane& chosen, const LaneRun& run) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  StoreChange change;
+  change.put[chosen.writes ? WriterKey(chosen.lane.id, run.run)
+                           : ValidationKey(chosen.candidate, run.run)] = Encode(run);
+  MACO_TRY(registry->Commit(change));
+  return registry->Close();
+}
+
 }  // namespace
 
 Result<ChosenLane> ChooseLane(const StateRoot& state, const Options& options, Request& request) {
@@ -136,16 +149,21 @@ Result<void> RecordLaneRun(const StateRoot& state, const ChosenLane& chosen,
   if (!chosen.writes && chosen.candidate.empty()) {
     return {};
   }
-  auto registry = LaneRegistry::Open(state);
-  if (!registry) {
-    return Fail(std::move(registry).error());
+  return PutRun(
+      state, chosen,
+      {run_id, chosen.lane.id, chosen.candidate, chosen.writes ? WallMicros() : kNotConfirmed});
+}
+
+Result<void> ConfirmValidation(const std::string& common_dir, const ChosenLane& chosen,
+                               const std::string& run_id) {
+  MACO_TRY(CheckCandidate(chosen.lane, chosen.candidate));
+  Directory common;
+  MACO_ASSIGN(common, Directory::OpenPath(common_dir));
+  auto state = StateRoot::Open(common, IfMoved::kRefuse, Access::kWrite);
+  if (!state) {
+    return Fail(std::move(state).error());
   }
-  const LaneRun run{run_id, chosen.lane.id, chosen.candidate, WallMicros()};
-  StoreChange change;
-  change.put[chosen.writes ? WriterKey(chosen.lane.id, run_id)
-                           : ValidationKey(chosen.candidate, run_id)] = Encode(run);
-  MACO_TRY(registry->Commit(change));
-  return registry->Close();
+  return PutRun(*state, chosen, {run_id, chosen.lane.id, chosen.candidate, WallMicros()});
 }
 
 }  // namespace maco::run

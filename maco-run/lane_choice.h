@@ -29,4 +29,9 @@ Result<ChosenLane> ChooseLane(const StateRoot& state, const Options& options, Re
 Result<void> RecordLaneRun(const StateRoot& state, const ChosenLane& chosen,
                            const std::string& run_id);
 
+// After a validation: looks whether the lane still holds the candidate, and only then lets the run
+// count. Errors: kRefused (it holds something else), those of opening the state.
+Result<void> ConfirmValidation(const std::string& common_dir, const ChosenLane& chosen,
+                               const std::string& run_id);
+
 }  // namespace maco::run

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "libcommon/auth/state_root.h"
+#include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/git/config.h"
 #include "maco-run/confined_run.h"
@@ -194,8 +195,17 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (hooks.alter) {
     hooks.alter(spec);
   }
+  const std::string id = spec.id;
   ConfinedRun run(options, hooks, *signals, std::move(*state), std::move(spec), std::move(*store));
-  return run.Execute(std::move(*manager), std::move(host), std::move(timings));
+  const auto status = run.Execute(std::move(*manager), std::move(host), std::move(timings));
+  if (status && lane && !lane->candidate.empty()) {
+    // The run could not write there; whoever else did makes its word worth nothing.
+    if (const auto same = ConfirmValidation(surroundings.common_dir, *lane, id); !same) {
+      Report("maco-run", same.error());
+      return kExitUnproven;
+    }
+  }
+  return status;
 }
 
 }  // namespace maco::run

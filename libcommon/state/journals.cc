@@ -145,6 +145,8 @@ std::string_view JournalKindName(JournalKind kind) {
       return "audit";
     case JournalKind::kSeal:
       return "seal";
+    case JournalKind::kPrune:
+      return "prune";
   }
   return "";
 }
@@ -164,6 +166,10 @@ Journal Journal::OfAudit(std::uint32_t epoch) {
 
 Journal Journal::OfSeal(std::uint32_t epoch) {
   return OfEpoch(JournalKind::kSeal, "seal", "seals", epoch);
+}
+
+Journal Journal::OfPrune(std::uint32_t epoch) {
+  return OfEpoch(JournalKind::kPrune, "prune", "prune", epoch);
 }
 
 Journal Journal::OfArchive(const std::string& segment) {
@@ -198,6 +204,7 @@ Result<JournalList> ListJournals(const StateRoot& state) {
       },
       inventory));
   MACO_TRY(ListFiles(state, "audit", AcceptEpoch<Journal::OfAudit>, inventory));
+  MACO_TRY(ListFiles(state, "prune", AcceptEpoch<Journal::OfPrune>, inventory));
   MACO_TRY(ListRuns(state, inventory));
   MACO_TRY(ListFiles(state, "seals", AcceptEpoch<Journal::OfSeal>, inventory));
   MACO_TRY(ListStores(state, inventory));
@@ -275,6 +282,12 @@ Result<LogReader> ReaderOf(const StateRoot& state, UniqueFd fd, const std::strin
   JournalKey key;
   MACO_ASSIGN(key, KeyOfJournal(state, fd.get(), object_id));
   return LogReader::FromFd(std::move(fd), *key.key, key.identity);
+}
+
+Result<LogReader> ReaderOfRun(const StateRoot& state, const Directory& run, const std::string& id) {
+  UniqueFd fd;
+  MACO_ASSIGN(fd, OpenLogFile(run, kRunLogName));
+  return ReaderOf(state, std::move(fd), id);
 }
 
 Result<LogReader> OpenForReading(const StateRoot& state, const Journal& journal, bool torn) {

@@ -15,14 +15,14 @@
 
 namespace maco {
 
-enum class JournalKind { kRun, kSteps, kStore, kArchive, kAudit, kSeal };
+enum class JournalKind { kRun, kSteps, kStore, kArchive, kAudit, kSeal, kPrune };
 
 std::string_view JournalKindName(JournalKind kind);
 
 struct Journal {
   JournalKind kind = JournalKind::kRun;
   // "run/<id>", "steps/<name>", "store/<name>/<n>", "archive/<segment>", "audit/<epoch>",
-  // "seal/<epoch>".
+  // "seal/<epoch>", "prune/<epoch>".
   std::string name;
   std::string object_id;  // in every MAC of it; the name, but for a run its id alone
   std::string directory;  // below the state root, "" for the root itself
@@ -32,6 +32,7 @@ struct Journal {
   static Journal OfSteps(const std::string& run_name);
   static Journal OfAudit(std::uint32_t epoch);
   static Journal OfSeal(std::uint32_t epoch);
+  static Journal OfPrune(std::uint32_t epoch);
   // `segment` is "<store>-<first>-<last>", see docs/formats/archive.md.
   static Journal OfArchive(const std::string& segment);
   static Journal OfStore(const std::string& store, const std::string& file);
@@ -60,6 +61,8 @@ Result<Directory> OpenJournalDirectory(const StateRoot& state, const Journal& jo
 // As LogReader::Open, LogWriter::Open and VerifyLog, with the key of the journal's epoch. Writing
 // needs the present epoch: kRefused for an older one.
 Result<LogReader> OpenForReading(const StateRoot& state, const Journal& journal, bool torn = false);
+// The journal of a run whose directory is open.
+Result<LogReader> ReaderOfRun(const StateRoot& state, const Directory& run, const std::string& id);
 Result<LogReader> ReaderOf(const StateRoot& state, UniqueFd fd, const std::string& object_id);
 Result<LogWriter> OpenForAppend(const StateRoot& state, const Journal& journal,
                                 LogLock lock = LogLock::kTry);

@@ -23,6 +23,7 @@ inline constexpr char kCommandCompleted[] = "command_completed";
 inline constexpr char kCommandUnproven[] = "command_unproven";
 inline constexpr char kRunRefused[] = "run_refused";
 inline constexpr char kRunResolved[] = "run_resolved";
+inline constexpr char kRunFinalized[] = "run_finalized";  // see finalization.h
 
 // One record of a journal of ours: an object with a text "event". Errors: kCorrupt (it is not).
 Result<Json> ParseEvent(std::span<const std::uint8_t> payload, std::uint64_t sequence);

@@ -28,6 +28,11 @@ Result<void> TakeEvent(const LogEntry& entry, RunSight& sight) {
     sight.unnamed_event = name;
     return {};
   }
+  sight.finalization.reset();  // it is the last record, or none
+  if (name == kRunFinalized) {
+    MACO_ASSIGN(sight.finalization, DecodeFinalization(event));
+    return {};
+  }
   sight.last_event = name;
   if (const auto command = event.find("command"); name == kRunPlanned && command != event.end()) {
     sight.command = *command;

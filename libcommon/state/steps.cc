@@ -46,7 +46,9 @@ Result<StepAttempt> DecodeAttempt(const Json& event) {
   return attempt;
 }
 
-Result<std::vector<StepSight>> ReadSteps(const StateRoot& state, const std::string& run_name) {
+namespace {
+
+Result<std::vector<StepAttempt>> ReadAttempts(const StateRoot& state, const std::string& run_name) {
   auto reader = OpenForReading(state, Journal::OfSteps(run_name));
   if (!reader) {
     return Fail(reader.error().code == Code::kNotFound
@@ -55,7 +57,7 @@ Result<std::vector<StepSight>> ReadSteps(const StateRoot& state, const std::stri
                                 "'git maco journal list' names them")
                     : std::move(reader).error());
   }
-  std::vector<StepSight> out;
+  std::vector<StepAttempt> out;
   for (;;) {
     std::optional<LogEntry> entry;
     MACO_ASSIGN(entry, reader->Next());
@@ -64,11 +66,41 @@ Result<std::vector<StepSight>> ReadSteps(const StateRoot& state, const std::stri
     }
     Json event;
     MACO_ASSIGN(event, ParseEvent(entry->payload, entry->sequence));
-    StepSight sight;
-    MACO_ASSIGN(sight.attempt, DecodeAttempt(event));
-    sight.run = LookAtRun(state, sight.attempt.run);
-    out.push_back(std::move(sight));
+    StepAttempt attempt;
+    MACO_ASSIGN(attempt, DecodeAttempt(event));
+    out.push_back(std::move(attempt));
   }
+}
+
+}  // namespace
+
+Result<std::vector<StepSight>> ReadSteps(const StateRoot& state, const std::string& run_name) {
+  std::vector<StepAttempt> attempts;
+  MACO_ASSIGN(attempts, ReadAttempts(state, run_name));
+  std::vector<StepSight> out;
+  for (auto& attempt : attempts) {
+    RunSight run = LookAtRun(state, attempt.run);
+    out.push_back({std::move(attempt), std::move(run)});
+  }
+  return out;
+}
+
+Result<std::map<std::string, std::string>> RunsOfSteps(const StateRoot& state) {
+  JournalList inventory;
+  MACO_ASSIGN(inventory, ListJournals(state));
+  std::map<std::string, std::string> out;
+  for (const auto& journal : inventory.journals) {
+    if (journal.kind != JournalKind::kSteps) {
+      continue;
+    }
+    const std::string name = journal.name.substr(journal.name.find('/') + 1);
+    std::vector<StepAttempt> attempts;
+    MACO_ASSIGN(attempts, ReadAttempts(state, name));
+    for (const auto& attempt : attempts) {
+      out[attempt.run] = name + " " + attempt.step;
+    }
+  }
+  return out;
 }
 
 const char* StepStateName(StepState state) {

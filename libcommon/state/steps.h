@@ -2,6 +2,7 @@
 // skipped, repeated or must be decided by an operator. Contract: docs/formats/step.md. JRN-04, -05.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct StepSight {
 // All attempts of a named run, in order. Verifies the steps journal and the journal of each run.
 // Errors: kNotFound (no such run), those of opening a journal.
 Result<std::vector<StepSight>> ReadSteps(const StateRoot& state, const std::string& run_name);
+
+// The runs that are attempts at steps of any named run, with "RUN STEP" for people: what a script
+// will ask for when it goes on. Errors: as ReadSteps.
+Result<std::map<std::string, std::string>> RunsOfSteps(const StateRoot& state);
 
 enum class StepState {
   kNotDone,    // never begun, refused, or an operator says that it did not happen

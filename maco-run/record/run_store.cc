@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <vector>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/os/atomic_file.h"
+#include "libcommon/state/finalization.h"
 #include "libcommon/state/run_event.h"
 #include "maco-run/record/judge.h"
 
@@ -75,6 +77,27 @@ Result<std::uint64_t> RunStore::Append(Json event) {
   std::string text;
   MACO_ASSIGN(text, Canonicalize(event));
   return journal_.Append(AsBytes(text), Durability::kRecordAndHead);
+}
+
+Result<std::string> RunStore::Finish(Json event) {
+  const auto finalization =
+      TakeFinalization(run_, EventFlag(event, "publishable"), EventText(event, "event"));
+  if (!finalization) {
+    MACO_TRY(Append(std::move(event)));
+    return Describe(finalization.error());
+  }
+  Json last = Encode(*finalization);
+  std::vector<std::string> texts;
+  for (Json* each : {&event, &last}) {
+    (*each)["schema"] = "maco.run-event/1";
+    (*each)["time_us"] = WallMicros();
+    std::string text;
+    MACO_ASSIGN(text, Canonicalize(*each));
+    texts.push_back(std::move(text));
+  }
+  const std::array<std::span<const std::uint8_t>, 2> batch{AsBytes(texts[0]), AsBytes(texts[1])};
+  MACO_TRY(journal_.AppendGroup(batch, Durability::kRecordAndHead));
+  return std::string();
 }
 
 Result<std::string> RunStore::WriteEvidence(const StateRoot& state, const Json& evidence) {

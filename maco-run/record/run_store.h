@@ -29,6 +29,11 @@ class RunStore {
   // durably; returns the signed text. Errors: kInvalid, kLimit, kIo.
   Result<std::string> WriteEvidence(const StateRoot& state, const Json& evidence);
 
+  // Appends the event that ends the run and, in the same batch, the final record of all its files
+  // (PRN-01); both and the head are durable when this returns. Files that cannot be recorded so
+  // cost the run its final record, not its end: returns why, or nothing. Errors: as Append.
+  Result<std::string> Finish(Json event);
+
   // The last record is written: the run leaves the live ones, and gives up its lock. Errors: kIo.
   Result<void> Close();
 

@@ -1,0 +1,109 @@
+// Names against the prune log, and a few threads.
+// Contract: maco-prune/quarantine.h.
+#include "maco-prune/quarantine.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "libcommon/base/random_id.h"
+#include "libcommon/base/text.h"
+
+namespace maco::prune {
+namespace {
+
+constexpr std::size_t kMaxEntries = 1'000'000;
+
+// Of "<id>.<inode>" and "<id>.<inode>+<inode>".
+Entry ReadName(const std::string& name) {
+  Entry out;
+  const std::size_t plus = name.find('+');
+  out.name = name.substr(0, plus);
+  out.parts = plus != std::string::npos;
+  const std::size_t dot = out.name.find('.');
+  const auto inode = dot == std::string::npos ? std::nullopt : ParseUint(out.name.substr(dot + 1));
+  if (inode && IsRandomId(out.name.substr(0, dot))) {
+    out.run = out.name.substr(0, dot);
+    out.inode = *inode;
+  } else {
+    out.name = name;
+    out.parts = false;
+    out.stuck = "it is not of ours";
+  }
+  return out;
+}
+
+std::string WhyStuck(const Directory& quarantine, const Entry& entry,
+                     const std::map<std::string, PrunedRun>& pruned) {
+  const auto record = pruned.find(entry.run);
+  if (record == pruned.end() || record->second.inode != entry.inode) {
+    return "the prune log does not know it";
+  }
+  const auto there = quarantine.Stat(entry.name);
+  if (!there) {
+    const bool only_parts = there.error().code == Code::kNotFound && entry.parts;
+    return only_parts ? "" : there.error().message;
+  }
+  if (!S_ISDIR(there->mode) || there->inode != entry.inode) {
+    return "it is not the directory that was put here";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Entry>> ListQuarantine(const StateRoot& state, const Directory& quarantine) {
+  std::vector<std::string> names;
+  MACO_ASSIGN(names, quarantine.List(kMaxEntries));
+  if (names.empty()) {
+    return std::vector<Entry>();
+  }
+  std::map<std::string, PrunedRun> pruned;
+  MACO_ASSIGN(pruned, ReadPruneLog(state));
+  std::map<std::string, Entry> entries;
+  for (const auto& name : names) {
+    Entry entry = ReadName(name);
+    const auto [known, added] = entries.emplace(entry.name, entry);
+    known->second.parts = known->second.parts || entry.parts;
+  }
+  std::vector<Entry> out;
+  for (auto& [name, entry] : entries) {
+    if (entry.stuck.empty()) {
+      entry.stuck = WhyStuck(quarantine, entry, pruned);
+    }
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::vector<Removal> RemoveEntries(const Directory& quarantine, const std::vector<Entry>& entries,
+                                   Names names) {
+  std::vector<Removal> out;
+  out.reserve(entries.size());
+  for (const auto& entry : entries) {
+    out.push_back({entry, Deleted()});
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < out.size(); i = next++) {
+      const Entry& entry = out[i].entry;
+      out[i].result = DeleteTree(quarantine, entry.name, entry.inode, names);
+    }
+  };
+  const std::size_t count =
+      std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), out.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < count; ++i) {
+    threads.emplace_back(work);
+  }
+  work();
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  return out;
+}
+
+}  // namespace maco::prune
