@@ -52,7 +52,14 @@ Result<Candidate> VerifyCandidate(const StateRoot& state, const Directory& runs,
   FileIdentity identity;
   MACO_ASSIGN(identity, directory.Identity());
   MACO_TRY(RequirePrivateDirectory(identity, "runs/" + run.id));
-  auto reader = ReaderOfRun(state, directory, run.id);
+  // By the very description that is locked: to another one our own lock looks like a writer's.
+  UniqueFd file;
+  if (lock) {
+    MACO_ASSIGN(file, Duplicate(out.lock.get()));
+  } else {
+    MACO_ASSIGN(file, OpenLogFile(directory, kRunLogName));
+  }
+  auto reader = ReaderOf(state, std::move(file), run.id);
   if (!reader) {
     return Fail(std::move(reader).error());
   }

@@ -284,12 +284,6 @@ Result<LogReader> ReaderOf(const StateRoot& state, UniqueFd fd, const std::strin
   return LogReader::FromFd(std::move(fd), *key.key, key.identity);
 }
 
-Result<LogReader> ReaderOfRun(const StateRoot& state, const Directory& run, const std::string& id) {
-  UniqueFd fd;
-  MACO_ASSIGN(fd, OpenLogFile(run, kRunLogName));
-  return ReaderOf(state, std::move(fd), id);
-}
-
 Result<LogReader> OpenForReading(const StateRoot& state, const Journal& journal, bool torn) {
   JournalFile file;
   MACO_ASSIGN(file, OpenJournalFile(state, journal));

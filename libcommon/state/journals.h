@@ -61,8 +61,6 @@ Result<Directory> OpenJournalDirectory(const StateRoot& state, const Journal& jo
 // As LogReader::Open, LogWriter::Open and VerifyLog, with the key of the journal's epoch. Writing
 // needs the present epoch: kRefused for an older one.
 Result<LogReader> OpenForReading(const StateRoot& state, const Journal& journal, bool torn = false);
-// The journal of a run whose directory is open.
-Result<LogReader> ReaderOfRun(const StateRoot& state, const Directory& run, const std::string& id);
 Result<LogReader> ReaderOf(const StateRoot& state, UniqueFd fd, const std::string& object_id);
 Result<LogWriter> OpenForAppend(const StateRoot& state, const Journal& journal,
                                 LogLock lock = LogLock::kTry);

@@ -1,10 +1,12 @@
 // Runs and steps as maco-run leaves them, for tests of the tools that read them on any host.
-// usage: state_fixture COMMON_DIR run [EVENT]...              prints the id of a new run
+// usage: state_fixture COMMON_DIR run [EVENT]...              prints the id of a new run; EVENT may
+//        be files=N (plain files that it leaves) and age=SECONDS (of all later events)
 //        state_fixture COMMON_DIR step RUN STEP EXIT [EVENT]...   the same, as a step of a named
 //        run
 //        state_fixture COMMON_DIR store NAME ROWS JOURNALS   a store with that many rows, and
 //        journals
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +23,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/git/repository.h"
 #include "libcommon/os/atomic_file.h"
+#include "libcommon/state/finalization.h"
 #include "libcommon/state/journals.h"
 #include "libcommon/state/run_event.h"
 #include "libcommon/state/steps.h"
@@ -37,6 +40,27 @@ struct Plan {
   Json worktree;  // null: none is recorded
 };
 
+constexpr std::string_view kFiles = "files=";
+constexpr std::string_view kAge = "age=";
+constexpr std::uint64_t kSecond = 1'000'000;
+
+// Files of a KiB each, a hundred to a directory.
+Result<void> MakeFiles(const Directory& trusted, std::uint64_t count) {
+  constexpr std::uint64_t kEach = 100;
+  Directory directory;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (i % kEach == 0) {
+      MACO_ASSIGN(directory, trusted.Create("d" + std::to_string(i / kEach), 0700));
+    }
+    UniqueFd fd;
+    MACO_ASSIGN(fd, directory.OpenFile("f" + std::to_string(i), O_WRONLY | O_CREAT, 0600));
+    std::string text = std::to_string(i);
+    text.resize(1024, 'x');
+    MACO_TRY(WriteAll(fd.get(), AsBytes(text)));
+  }
+  return {};
+}
+
 Result<void> MakeRun(const StateRoot& state, const Plan& plan) {
   const Journal journal = Journal::OfRun(plan.id);
   MACO_TRY(state.dir().OpenOrCreate(kRunsName, 0700));
@@ -52,8 +76,30 @@ Result<void> MakeRun(const StateRoot& state, const Plan& plan) {
   MACO_ASSIGN(evidence, SignDocument({{"run", plan.id}}, state.key(), kEvidenceSchema,
                                      state.repository_id()));
   MACO_TRY(WriteAtomically(trusted, "evidence.json", AsBytes(evidence)));
+  std::uint64_t time_us = WallMicros();
+  std::string last;
   for (const auto& name : plan.events) {
-    Json event = {{"schema", "maco.run-event/1"}, {"event", name}, {"time_us", WallMicros()}};
+    if (name.starts_with(kFiles)) {
+      MACO_TRY(MakeFiles(trusted, *ParseUint(name.substr(kFiles.size()))));
+      continue;
+    }
+    if (name.starts_with(kAge)) {
+      time_us -= *ParseUint(name.substr(kAge.size())) * kSecond;
+      continue;
+    }
+    if (name == kRunFinalized) {
+      Finalization finalization;
+      MACO_ASSIGN(finalization, TakeFinalization(run, last == kCommandCompleted, last));
+      Json event = Encode(finalization);
+      event["schema"] = "maco.run-event/1";
+      event["time_us"] = time_us;
+      std::string text;
+      MACO_ASSIGN(text, Canonicalize(event));
+      MACO_TRY(log->Append(AsBytes(text), Durability::kRecordAndHead));
+      continue;
+    }
+    last = name;
+    Json event = {{"schema", "maco.run-event/1"}, {"event", name}, {"time_us", time_us}};
     if (name == kRunPlanned) {
       event["command"] = {"make", "all"};
     }
