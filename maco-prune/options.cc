@@ -3,26 +3,17 @@
 #include "maco-prune/options.h"
 
 #include <algorithm>
-#include <array>
 #include <cxxopts.hpp>
 #include <optional>
 
 #include "libcommon/base/text.h"
 #include "libcommon/cli/duration.h"
+#include "libcommon/state/retention_settings.h"
 
 namespace maco::prune {
 namespace {
 
 constexpr char kSeeHelp[] = "see 'git maco prune -h'";
-
-struct Word {
-  const char* word;
-  const char* outcome;
-};
-constexpr std::array<Word, 4> kWords = {{{"completed", "command_completed"},
-                                         {"unproven", "command_unproven"},
-                                         {"refused", "run_refused"},
-                                         {"abandoned", "abandoned"}}};
 
 cxxopts::Options Table() {
   cxxopts::Options table("maco-prune");
@@ -118,19 +109,6 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> ParseOutcomes(const std::string& text) {
-  std::vector<std::string> out;
-  for (const auto part : Split(text, ',')) {
-    const auto* known = std::ranges::find_if(kWords, [&](const Word& w) { return part == w.word; });
-    if (known == kWords.end()) {
-      return Fail(Code::kInvalid, "'" + EscapeControl(part) + "' is no state of a finished run",
-                  "completed, unproven, refused, abandoned; several with commas");
-    }
-    out.emplace_back(known->outcome);
-  }
-  return out;
-}
 
 Result<Options> ParseOptions(int argc, const char* const* argv) {
   try {

@@ -25,7 +25,4 @@ Result<Options> ParseOptions(int argc, const char* const* argv);
 
 std::string Usage();
 
-// The words of --state, and of maco.prune.state: outcomes of final records. Errors: kInvalid.
-Result<std::vector<std::string>> ParseOutcomes(const std::string& text);
-
 }  // namespace maco::prune

@@ -6,58 +6,16 @@
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/report.h"
-#include "libcommon/base/text.h"
-#include "libcommon/cli/duration.h"
 #include "libcommon/cli/output.h"
-#include "libcommon/git/config.h"
 #include "libcommon/git/repository.h"
-#include "libcommon/lane/lane_registry.h"
 #include "libcommon/os/ofd_lock.h"
-#include "libcommon/state/steps.h"
-#include "maco-prune/options.h"
+#include "libcommon/state/retention_settings.h"
 
 namespace maco::prune {
 namespace {
 
 constexpr char kLockName[] = "prune.lock";
 constexpr char kQuarantineName[] = "quarantine";
-constexpr char kPrefix[] = "maco.prune.";
-
-Result<void> TakeSetting(const std::string& name, const std::string& value,
-                         RetentionPolicy& policy) {
-  const auto set = [&](std::optional<std::uint64_t>& member,
-                       std::optional<std::uint64_t> number) -> Result<void> {
-    if (!number) {
-      return Fail(Code::kInvalid,
-                  std::string(kPrefix) + name + " is '" + EscapeControl(value) + "'",
-                  "see git-maco-prune(1), CONFIGURATION");
-    }
-    member = number;
-    return {};
-  };
-  if (name == "keep") {
-    return set(policy.keep, ParseUint(value));
-  }
-  if (name == "keepdaily") {
-    return set(policy.keep_daily, ParseUint(value));
-  }
-  if (name == "keepweekly") {
-    return set(policy.keep_weekly, ParseUint(value));
-  }
-  if (name == "maxage") {
-    return set(policy.max_age_seconds, ParseDuration(value));
-  }
-  if (name == "maxbytes") {
-    return set(policy.max_bytes, ParseSize(value));
-  }
-  if (name == "state") {
-    MACO_ASSIGN(policy.outcomes, ParseOutcomes(value));
-    return {};
-  }
-  Note(kTool, "unknown setting " + std::string(kPrefix) + EscapeControl(name));
-  return {};
-}
-
 }  // namespace
 
 Result<Place> OpenPlace(Access access) {
@@ -86,48 +44,14 @@ Result<Directory> OpenQuarantine(const StateRoot& state) {
 }
 
 Result<RetentionPolicy> PolicyFor(const RetentionPolicy& given) {
-  RetentionPolicy settings;
-  std::vector<ConfigValue> values;
-  MACO_ASSIGN(values, ReadConfig(kPrefix));
-  for (const auto& value : values) {
-    if (!value.IsProtected()) {
-      Note(kTool,
-           EscapeControl(value.key) +
-               " of the repository's own settings does not count; use 'git config --global'");
-      continue;
-    }
-    MACO_TRY(
-        TakeSetting(value.key.substr(std::string_view(kPrefix).size()), value.value, settings));
+  RetentionSettings settings;
+  MACO_ASSIGN(settings, ReadRetentionSettings());
+  for (const auto& note : settings.notes) {
+    Note(kTool, note);
   }
   // A command line with rules of its own is the whole policy.
-  RetentionPolicy out = given.empty() ? settings : given;
-  out.outcomes = given.outcomes.empty() ? settings.outcomes : given.outcomes;
-  return out;
-}
-
-Result<std::map<std::string, std::string>> NeededRuns(const StateRoot& state) {
-  std::map<std::string, std::string> steps;
-  MACO_ASSIGN(steps, RunsOfSteps(state));
-  std::map<std::string, std::string> out;
-  for (const auto& [run, step] : steps) {
-    out[run] = "step '" + step + "' rests on it";
-  }
-  LaneTable table;
-  MACO_ASSIGN(table, ReadLanes(state));
-  if (!table.damaged.empty()) {
-    return Fail(table.damaged.front());  // it is not known what a lane needs
-  }
-  std::map<std::string, std::string> lanes;  // names by id
-  for (const auto& [name, lane] : table.lanes) {
-    lanes[lane.id] = name;
-  }
-  for (const auto* rows : {&table.writers, &table.validations}) {
-    for (const auto& [key, row] : *rows) {
-      if (const auto lane = lanes.find(row.lane_id); lane != lanes.end()) {
-        out[row.run] = "lane '" + lane->second + "' rests on it";
-      }
-    }
-  }
+  RetentionPolicy out = given.empty() ? settings.policy : given;
+  out.outcomes = given.outcomes.empty() ? settings.policy.outcomes : given.outcomes;
   return out;
 }
 

@@ -29,9 +29,6 @@ Result<Directory> OpenQuarantine(const StateRoot& state);
 // The policy of the command line; what it does not say, maco.prune.* of the operator's settings.
 Result<RetentionPolicy> PolicyFor(const RetentionPolicy& given);
 
-// Runs that a lane or a script still needs, with the reason (WT-08, JRN-05).
-Result<std::map<std::string, std::string>> NeededRuns(const StateRoot& state);
-
 Result<void> PrintDocument(const char* schema, Json document);
 
 }  // namespace maco::prune

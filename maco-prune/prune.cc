@@ -7,6 +7,7 @@
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/lane/needed_runs.h"
 #include "libcommon/state/run_event.h"
 #include "maco-prune/candidate.h"
 #include "maco-prune/place.h"

@@ -53,6 +53,7 @@ Result<int> RunStatus(const Options& options) {
   MACO_ASSIGN(survey, SurveyRuns(*state, repository.common_dir + "/" + kStateRootName));
   MACO_TRY(SurveyStores(*state, survey));
   SurveyLanes(*state, survey);
+  SurveySpace(*state, survey);
   std::string text;
   if (options.json) {
     MACO_ASSIGN(text, SurveyJson(survey));

@@ -6,8 +6,11 @@
 
 #include "git-maco/status/line.h"
 #include "libcommon/auth/canonical_json.h"
+#include "libcommon/base/clock.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/lane/needed_runs.h"
+#include "libcommon/state/retention_settings.h"
 #include "libcommon/store/store_list.h"
 #include "libcommon/store/store_reader.h"
 
@@ -180,6 +183,7 @@ void AddPath(const char* name, const std::string& path, Json& out) {
 
 void Count(RunSight sight, Survey& survey) {
   ++survey.total;
+  survey.space.Add(sight);
   RunVerdict verdict = Conclude(sight);
   if (verdict.kind == RunKind::kDamaged) {
     survey.damaged.push_back({std::move(sight), std::move(verdict)});
@@ -230,6 +234,19 @@ Result<void> SurveyStores(const StateRoot& state, Survey& survey) {
   return {};
 }
 
+void SurveySpace(const StateRoot& state, Survey& survey) {
+  if (survey.space.runs.empty()) {
+    return;
+  }
+  const auto settings = ReadRetentionSettings();
+  if (!settings || settings->policy.empty()) {
+    return;
+  }
+  if (const auto needed = NeededRuns(state)) {
+    survey.space.Apply(settings->policy, *needed, WallMicros());
+  }
+}
+
 void SurveyLanes(const StateRoot& state, Survey& survey) {
   const auto table = ReadLanes(state);
   if (!table) {
@@ -274,6 +291,7 @@ std::string SurveyText(const Survey& survey) {
   if (survey.running != 0) {
     out += Line("running", std::to_string(survey.running));
   }
+  out += SpaceText(survey.space);
   for (const Attention& attention : survey.uncertain) {
     out += AttentionText("UNCERTAIN", attention);
   }
@@ -335,6 +353,7 @@ Result<std::string> SurveyJson(const Survey& survey) {
                  {"by_last_event", by_last_event},
                  {"uncertain", AttentionJson(survey.uncertain)},
                  {"damaged", AttentionJson(survey.damaged)}};
+  out["space"] = SpaceJson(survey.space);
   out["lanes"] = LanesJson(survey.lanes);
   out["effects"] = EffectsJson(survey.effects);
   out["stores"] = StoresJson(survey.stores);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "git-maco/status/effect_lines.h"
+#include "git-maco/status/space_lines.h"
 #include "libcommon/auth/state_root.h"
 #include "libcommon/base/result.h"
 #include "libcommon/lane/lane_sight.h"
@@ -44,6 +45,7 @@ struct Survey {
   std::vector<Attention> damaged;
   std::vector<StoreSight> stores;
   std::vector<LaneSight> lanes;
+  SpaceSurvey space;
   EffectSurvey effects;
 
   bool quiet() const;
@@ -58,6 +60,10 @@ void Count(RunSight sight, Survey& survey);
 // Stores, and what that of effects holds. Errors: kPermission (the directory of stores), kLimit,
 // kIo.
 Result<void> SurveyStores(const StateRoot& state, Survey& survey);
+
+// What the policy for runs would free, if there is one and there is something to free. A policy or
+// a need that cannot be read is told by `git maco prune`.
+void SurveySpace(const StateRoot& state, Survey& survey);
 
 // Nothing if the store of lanes cannot be read: that is a damaged store.
 void SurveyLanes(const StateRoot& state, Survey& survey);

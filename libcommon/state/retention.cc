@@ -33,23 +33,6 @@ std::string HeldBack(const RunSight& sight) {
   return sight.finalization ? "" : "it has no final record";
 }
 
-RetainedRun Describe(const RunSight& sight, const std::map<std::string, std::string>& protect) {
-  RetainedRun out;
-  out.id = sight.id;
-  out.held_back = HeldBack(sight);
-  if (sight.finalization) {
-    out.time_us = sight.finalization->finalized_us;
-    out.bytes = sight.finalization->bytes();
-    out.files = sight.finalization->files.size() + 1;
-    out.outcome = sight.finalization->outcome;
-  }
-  const auto needed = protect.find(sight.id);
-  if (out.held_back.empty() && needed != protect.end()) {
-    out.held_back = needed->second;
-  }
-  return out;
-}
-
 // Protects the newest run of each of the last `count` periods that have one. `runs` newest first.
 void Protect(const std::vector<RetainedRun*>& runs, std::uint64_t count, std::uint64_t period,
              std::uint64_t start, const std::string& rule,
@@ -70,6 +53,23 @@ void Protect(const std::vector<RetainedRun*>& runs, std::uint64_t count, std::ui
 
 }  // namespace
 
+RetainedRun RetentionOf(const RunSight& sight, const std::map<std::string, std::string>& protect) {
+  RetainedRun out;
+  out.id = sight.id;
+  out.held_back = HeldBack(sight);
+  if (sight.finalization) {
+    out.time_us = sight.finalization->finalized_us;
+    out.bytes = sight.finalization->bytes();
+    out.files = sight.finalization->files.size() + 1;
+    out.outcome = sight.finalization->outcome;
+  }
+  const auto needed = protect.find(sight.id);
+  if (out.held_back.empty() && needed != protect.end()) {
+    out.held_back = needed->second;
+  }
+  return out;
+}
+
 Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,
                                               const std::map<std::string, std::string>& protect) {
   std::vector<RetainedRun> out;
@@ -81,7 +81,7 @@ Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,
   std::vector<std::string> names;
   MACO_ASSIGN(names, runs->List(kMaxRuns));
   for (const auto& name : names) {
-    out.push_back(Describe(LookAtRun(state, *runs, name), protect));
+    out.push_back(RetentionOf(LookAtRun(state, *runs, name), protect));
   }
   std::ranges::sort(out, [](const RetainedRun& a, const RetainedRun& b) {
     return std::tie(a.time_us, a.id) < std::tie(b.time_us, b.id);

@@ -42,6 +42,9 @@ struct RetainedRun {
   std::string reason;     // for it
 };
 
+// What a look at one run says. Pure. `protect` as below.
+RetainedRun RetentionOf(const RunSight& sight, const std::map<std::string, std::string>& protect);
+
 // Looks at all runs. `protect`: runs that others need, with the reason. Errors: kPermission,
 // kLimit, kIo.
 Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,

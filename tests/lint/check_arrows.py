@@ -13,10 +13,10 @@ LAYERS = {
     "auth": ("base", "os"),
     "log": ("base", "os", "auth"),
     "store": ("base", "os", "auth", "log"),
-    "lane": ("base", "os", "auth", "log", "store"),
+    "lane": ("base", "os", "auth", "log", "store", "git", "state", "cli"),
     "effect": ("base", "os", "auth", "log", "store"),
     "git": ("base", "os", "auth", "log"),
-    "state": ("base", "os", "auth", "log", "store", "git"),
+    "state": ("base", "os", "auth", "log", "store", "git", "cli"),
     "cli": ("base",),
 }
 
