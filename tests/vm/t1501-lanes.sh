@@ -138,6 +138,57 @@ test_a_private_lane_can_commit() {
     grep -q x a/file || fail "not applied"
 }
 
+# What a crash leaves of an apply is finished, or undone (WT-05).
+cut_short() { # LANE: kills the apply between the index and the ref, by its process id
+    local place=$test_dir/cut
+    mkdir -p "$place"
+    rm -f "$place"/*
+    cp "$(readlink -f /usr/bin/git)" "$place/real"
+    cat >"$place/git" <<END
+#!/bin/sh
+case " \$* " in *" update-ref "*)
+    echo \$\$ >"$place/git.pid" && mv "$place/git.pid" "$place/waits"
+    exec sleep 600
+    ;;
+esac
+exec "$place/real" "\$@"
+END
+    chmod +x "$place/git"
+    unshare -rm sh -c 'mount --bind "$1" /usr/bin/git && echo $$ >"$2" && exec git-maco worktree apply --commit "$3"' \
+        sh "$place/git" "$place/pid" "$1" >/dev/null 2>&1 &
+    local apply=$!
+    for _ in $(seq 300); do [[ -e $place/waits ]] && break; sleep 0.2; done
+    [[ -e $place/waits ]] || fail "the apply did not come to the ref"
+    kill -KILL "$(cat "$place/pid")"
+    wait "$apply" || true
+    kill -KILL "$(cat "$place/waits")" || true
+    grep -q x a/file || fail "nothing was open"
+    lanes apply --commit "$1"
+    expect_status 128
+    expect_err 'was cut short'
+    ! git commit -qam other 2>/dev/null || fail "git could commit in between"
+}
+test_an_apply_that_was_cut_short() {
+    new_lanes
+    local head
+    head=$(git rev-parse HEAD)
+    run --lane one -- sh -c 'echo x >>a/file && echo n >b/new && rm c/file'
+    expect_publishable
+    wanted capture one
+    wanted show one
+    wanted accept one
+    cut_short one
+    wanted apply --abort one
+    [[ $(git rev-parse HEAD) == "$head" && $(cat a/file) == a && -e c/file && ! -e b/new ]] || fail "not undone"
+    [[ -z $(git status --porcelain) ]] || fail "something is left: $(git status --porcelain)"
+    cut_short one
+    wanted apply --continue one
+    [[ $(git rev-parse HEAD^) == "$head" && $(cat b/new) == n && ! -e c/file ]] || fail "not finished"
+    [[ -z $(git status --porcelain) ]] || fail "something is left: $(git status --porcelain)"
+    git commit -q --allow-empty -m after || fail "git cannot commit afterwards"
+    git-maco journal verify >/dev/null || fail "the state does not verify"
+}
+
 # The lease: one writer, or readers; a decision about a lane in use waits.
 test_lease() {
     new_lanes
