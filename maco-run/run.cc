@@ -201,7 +201,7 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (status && lane && !lane->candidate.empty()) {
     // The run could not write there; whoever else did makes its word worth nothing.
     if (const auto same = ConfirmValidation(surroundings.common_dir, *lane, id); !same) {
-      Report("maco-run", same.error());
+      ::maco::Report("maco-run", same.error());
       return kExitUnproven;
     }
   }

@@ -30,6 +30,10 @@ std::string ValidationFailure(const Reviewed& reviewed) {
                ? "no run has validated this candidate, which maco.worktreeValidation asks for"
                : "";
   }
+  if (last->time_us == 0) {
+    return "its validation, run " + last->run +
+           ", does not count: the lane was not found to hold the candidate after it";
+  }
   const RunSight sight = LookAtRun(*reviewed.state, last->run);
   if (sight.error || !sight.evidence_failure.empty() || !sight.publishable) {
     return "its validation, run " + last->run + ", proves nothing";
