@@ -2,6 +2,12 @@
 // Contract: maco-effect/git_transport.h.
 #include "maco-effect/git_transport.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/text.h"
@@ -14,9 +20,25 @@ namespace {
 constexpr char kNone[] = "none";
 constexpr std::size_t kRefHashDigits = 32;
 
-std::string SourceRef(const Request& request) {
+std::string SourceName(const Request& request) {
   const auto digest = Sha256(AsBytes(request.repository + "\n" + request.ref));
-  return "refs/maco/" + ToHex(digest).substr(0, kRefHashDigits);
+  return ToHex(digest).substr(0, kRefHashDigits);
+}
+
+// git holds a lock of a ref for milliseconds; one that a kill left would be there for ever.
+void AwaitRefLock(const std::string& path) {
+  constexpr std::uint64_t kStale = 3'000'000;
+  constexpr std::uint64_t kSecond = 1'000'000;
+  struct stat status {};
+  while (lstat(path.c_str(), &status) == 0) {
+    const auto seconds = static_cast<std::uint64_t>(status.st_mtim.tv_sec);
+    const std::uint64_t made = seconds * kSecond;
+    if (made > WallMicros() || WallMicros() - made > kStale) {
+      unlink(path.c_str());
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 std::string Reason(const SpawnResult& result) {
@@ -34,8 +56,8 @@ bool Succeeded(const SpawnResult& result) { return result.signal == 0 && result.
 
 class GitTransport : public Transport {
  public:
-  GitTransport(PrivateRepository git, std::vector<std::string> sources)
-      : git_(std::move(git)), sources_(std::move(sources)) {}
+  GitTransport(const StateRoot& state, PrivateRepository git, std::vector<std::string> sources)
+      : state_(state), git_(std::move(git)), sources_(std::move(sources)) {}
 
   Result<Before> Prepare(Request& request, const Effect& /*effect*/) override {
     MACO_TRY(CheckPushUrl(request.repository));
@@ -117,9 +139,22 @@ class GitTransport : public Transport {
     return ReadRemoteRef(result.output, ref);
   }
 
-  // Kept below a ref of ours, so that the next push to that ref needs only what is new.
+  // Kept below a ref of ours, so that the next push to that ref needs only what is new. One at a
+  // time for each.
   Result<void> TakeObjects(const Request& request) const {
-    const std::string ref = SourceRef(request);
+    const std::string name = SourceName(request);
+    const auto turn = LockEffect(state_, name, LogLock::kWait);
+    if (!turn) {
+      return Fail(turn.error());
+    }
+    const std::string ref = "refs/maco/" + name;
+    AwaitRefLock(git_.path() + "/" + ref + ".lock");
+    auto taken = FetchObjects(request, ref);
+    RemoveEffectLock(state_, name);
+    return taken;
+  }
+
+  Result<void> FetchObjects(const Request& request, const std::string& ref) const {
     std::string reason;
     for (const auto& source : sources_) {
       SpawnResult result;
@@ -163,6 +198,7 @@ class GitTransport : public Transport {
     return Succeeded(result);
   }
 
+  const StateRoot& state_;
   PrivateRepository git_;
   std::vector<std::string> sources_;
 };
@@ -179,7 +215,7 @@ Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
   if (!git) {
     return Fail(std::move(git).error());
   }
-  return std::make_unique<GitTransport>(*std::move(git), std::move(sources));
+  return std::make_unique<GitTransport>(state, *std::move(git), std::move(sources));
 }
 
 Result<void> CheckPushUrl(const std::string& url) {

@@ -11,7 +11,7 @@
 
 namespace maco::effect {
 
-// `sources`: Git directories that may hold what is pushed, the first one that does is taken.
+// `state` must outlive it. `sources`: Git directories that may hold what is pushed, the first one that does is taken.
 // Errors: those of making the repository that pushes.
 Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
                                                     std::vector<std::string> sources);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/report.h"
@@ -87,9 +88,10 @@ std::string Place::ProtectedSetting(const std::string& key) const {
     if (value.key != key) {
       continue;
     }
+    static std::set<std::string> told;  // once is enough
     if (value.IsProtected()) {
       out = value.value;
-    } else {
+    } else if (told.insert(key).second) {
       Note(kTool,
            EscapeControl(key) +
                " of the repository's own settings does not count; use 'git config --global'");

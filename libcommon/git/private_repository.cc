@@ -116,6 +116,11 @@ Result<PrivateRepository> PrivateRepository::OpenOrCreate(const Directory& paren
   if (finished.error().code != Code::kNotFound) {
     return Fail(finished.error());
   }
+  // What was begun and not finished may have git's own locks in it.
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(repository.path_, failed)) {
+    std::filesystem::remove_all(entry.path(), failed);
+  }
   MACO_TRY(Init(repository.path_, object_format));
   MACO_TRY(directory.OpenFile(kFinished, O_WRONLY | O_CREAT, 0600));
   return repository;

@@ -135,7 +135,8 @@ Result<Token> FetchToken(const std::string& source, const std::string& host) {
     const char* value = std::getenv(name.c_str());
     return Checked(value == nullptr ? "" : value, "in the variable " + EscapeControl(name));
   }
-  return Fail(Code::kInvalid, "'" + EscapeControl(source) + "' is no place of a token",
+  // It may be a token, so it is not repeated.
+  return Fail(Code::kInvalid, "the setting for the token of '" + host + "' names no place of one",
               "credential, gh, file:PATH or env:NAME");
 }
 
