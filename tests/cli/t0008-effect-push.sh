@@ -39,7 +39,6 @@ commit two
 push --json origin main:fx/one
 [ $status -eq 0 ] && says '.schema == "maco.effect-view/1" and .state == "completed" and .attempts == 1' && says ".receipt.id == \"refs/heads/fx/one@$oid\"" && [ "$(ref fx/one)" = "$oid" ]
 check 'forward, as a document'
-two=$(printf %s "$out" | jq -r .id)
 git -C "$repo" checkout -q -b aside "$old" && commit aside && aside=$oid
 push origin aside:fx/one
 [ $status -eq 1 ] && contains "$err" 'does not contain' && [ "$(ref fx/one)" != "$aside" ] && [ "$(effects)" = 2 ]
@@ -525,6 +524,11 @@ more" ] && [ "$(git --git-dir "$bare" rev-parse "$branch^")" = "$(git -C "$repo"
   [ $status -ne 0 ] && echo '{' >"$scratch/forged" && push --from "$scratch/forged" origin
   [ $status -ne 0 ] && [ "$(posts)" = 2 ]
   check 'nor are odd documents'
+  mkfifo "$repo.lanes/alpha/pipe" && lane capture alpha >/dev/null 2>&1
+  push --from "$scratch/view" origin :fx/tainted
+  [ $status -ne 0 ] && contains "$err" tainted && [ -z "$(ref fx/tainted)" ]
+  check 'WT-08 nor anything of a lane that is tainted'
+  rm "$repo.lanes/alpha/pipe" && lane repair --untaint mended alpha >/dev/null
   echo changed >>"$repo.lanes/alpha/a" && lane capture alpha >/dev/null
   push --from "$scratch/view" origin :fx/late
   [ $status -ne 0 ] && contains "$err" 'another candidate' && [ -z "$(ref fx/late)" ]
