@@ -24,6 +24,12 @@ struct Candidate {
 Result<Candidate> VerifyCandidate(const StateRoot& state, const Directory& runs,
                                   const RetainedRun& run, bool lock);
 
+// Whether a directory is a finalized run of which nothing is gone; it may be changed, or have more.
+// Errors: kRefused (part of it is gone), kCorrupt (its journal is not that of the run, or has no
+// final record), those of reading.
+Result<void> RequireWhole(const StateRoot& state, const Directory& directory,
+                          const std::string& run);
+
 // "<id>.<inode>": the name of a run in the quarantine.
 std::string EntryName(const std::string& run, std::uint64_t inode);
 

@@ -1,5 +1,5 @@
 // Recursion to a small depth; what lies deeper is moved to the top of the quarantine and done
-// later. Contract: maco-prune/delete_tree.h.
+// before the rest. Contract: maco-prune/delete_tree.h.
 #include "maco-prune/delete_tree.h"
 
 #include <dirent.h>
@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <string_view>
@@ -17,13 +18,13 @@
 namespace maco::prune {
 namespace {
 
-constexpr unsigned kMaxDepth = 16;  // directories open at once
-constexpr std::size_t kMaxParts = 1'000'000;
+constexpr unsigned kMaxDepth = kTreeDescriptors - 3;  // directories open at once
+constexpr std::size_t kMaxNames = 1'000'000;
+constexpr std::size_t kMaxMoved = 256;  // directories moved up before those are deleted
+constexpr unsigned kMaxPasses = 100;    // over one directory that somebody else writes to
+constexpr std::size_t kNamesBytes = std::size_t{32} << 10U;
 
-struct CloseStream {
-  void operator()(DIR* stream) const { closedir(stream); }
-};
-using Stream = std::unique_ptr<DIR, CloseStream>;
+enum class Left { kNothing, kLater };
 
 std::string PartName(const std::string& name, std::uint64_t inode) {
   return name + "+" + std::to_string(inode);
@@ -41,130 +42,151 @@ class Deletion {
     mount_ = top.mount_id;
     MACO_TRY(FindParts());
     const auto main = quarantine_.Stat(name_);
-    if (main && !S_ISDIR(main->mode) && names_ == Names::kAny) {
-      MACO_TRY(DeleteEntry(quarantine_, name_, 0));
-    } else if (main) {
-      MACO_TRY(DeleteDirectory(quarantine_, name_, inode, 0));
+    if (main) {
+      tops_.push_back({inode, false});
     } else if (main.error().code != Code::kNotFound) {
       return Fail(main.error());
     }
-    while (!parts_.empty()) {
-      const std::uint64_t part = parts_.back();
-      parts_.pop_back();
-      MACO_TRY(DeleteDirectory(quarantine_, PartName(name_, part), part, 0));
+    while (!tops_.empty()) {
+      const std::size_t at = tops_.size() - 1;
+      const Top it = tops_[at];
+      moved_ = 0;
+      Left left = Left::kNothing;
+      MACO_ASSIGN(left, DeleteTop(it.part ? PartName(name_, it.inode) : name_, it));
+      if (left == Left::kNothing) {
+        tops_.erase(tops_.begin() + static_cast<std::ptrdiff_t>(at));
+      }
     }
     return deleted_;
   }
 
  private:
+  struct Top {
+    std::uint64_t inode = 0;
+    bool part = false;
+  };
+
   Error Stop(Code code, const std::string& name, const std::string& why) const {
-    return MakeError(code, "'" + EscapeControl(name) + "' in '" + name_ + "' " + why,
-                     "git maco prune inspect " + name_);
+    return MakeError(code, "'" + EscapeControl(name) + "' in '" + EscapeControl(name_) + "' " + why,
+                     "git maco prune inspect " + EscapeControl(name_));
   }
 
   // What an earlier attempt has moved up.
   Result<void> FindParts() {
     std::vector<std::string> all;
-    MACO_ASSIGN(all, quarantine_.List(kMaxParts));
+    MACO_ASSIGN(all, quarantine_.List(kMaxNames));
     const std::string prefix = name_ + "+";
     for (const auto& entry : all) {
       if (entry.starts_with(prefix)) {
-        const auto inode = ParseUint(std::string_view(entry).substr(prefix.size()));
-        if (!inode) {
-          return Fail(Stop(Code::kCorrupt, entry, "has no name of ours"));
+        if (const auto inode = ParseUint(std::string_view(entry).substr(prefix.size()))) {
+          tops_.push_back({*inode, true});
         }
-        parts_.push_back(*inode);
       }
     }
     return {};
   }
 
+  Result<Left> DeleteTop(const std::string& name, const Top& top) {
+    if (names_ == Names::kAny) {  // whatever has that name
+      return DeleteEntry(quarantine_, name, 0);
+    }
+    return DeleteDirectory(quarantine_, name, top.inode, 0);
+  }
+
   // Opens a directory that may be closed even to us, and makes it ours to change.
-  Result<Directory> Enter(const Directory& parent, const std::string& name) const {
-    UniqueFd path;
-    MACO_ASSIGN(path, parent.OpenFile(name, O_PATH | O_NOFOLLOW));
-    struct stat status {};
-    if (fstat(path.get(), &status) != 0) {
-      return FailOs(errno, "look at", name);
+  Result<Directory> Enter(const Directory& parent, const std::string& name,
+                          std::uint64_t inode) const {
+    auto path = parent.OpenFile(name, O_PATH | O_NOFOLLOW);
+    if (!path) {
+      const auto there = parent.Stat(name);
+      return Fail(there && there->mount_id != mount_
+                      ? Stop(Code::kRefused, name, "is another file system")
+                      : std::move(path).error());
     }
-    if (!S_ISDIR(status.st_mode)) {
-      return Fail(Stop(Code::kCorrupt, name, "was exchanged while it was deleted"));
-    }
-    if ((status.st_mode & S_IRWXU) != S_IRWXU) {
-      // Through the descriptor: the name may lead elsewhere by now. See proc(5).
-      const std::string link = "/proc/self/fd/" + std::to_string(path.get());
-      if (chmod(link.c_str(), S_IRWXU) != 0) {
-        return FailOs(errno, "open up", name);
-      }
-    }
-    Directory out;
-    MACO_ASSIGN(out, parent.Open(name));
     FileIdentity identity;
-    MACO_ASSIGN(identity, out.Identity());
-    if (identity.inode != status.st_ino) {
+    MACO_ASSIGN(identity, IdentityOf(path->get()));
+    if (!S_ISDIR(identity.mode)) {
       return Fail(Stop(Code::kCorrupt, name, "was exchanged while it was deleted"));
     }
     if (identity.device != device_ || identity.mount_id != mount_) {
       return Fail(Stop(Code::kRefused, name, "is another file system"));
     }
-    return out;
-  }
-
-  Result<void> DeleteDirectory(const Directory& parent, const std::string& name,
-                               std::uint64_t inode, unsigned depth) {
-    Directory directory;
-    MACO_ASSIGN(directory, Enter(parent, name));
-    FileIdentity identity;
-    MACO_ASSIGN(identity, directory.Identity());
-    if (inode != 0 && identity.inode != inode) {
+    if (identity.inode != inode) {
       return Fail(
           Stop(Code::kCorrupt, name, "is another directory than the one that was put here"));
     }
-    MACO_TRY(Empty(directory, depth));
+    if ((identity.mode & S_IRWXU) != S_IRWXU) {
+      // Through the descriptor: the name may lead elsewhere by now. See proc(5).
+      const std::string link = "/proc/self/fd/" + std::to_string(path->get());
+      if (chmod(link.c_str(), S_IRWXU) != 0) {
+        return FailOs(errno, "open up", name);
+      }
+    }
+    return Directory(*std::move(path)).Open(".");
+  }
+
+  Result<Left> DeleteDirectory(const Directory& parent, const std::string& name,
+                               std::uint64_t inode, unsigned depth) {
+    Directory directory;
+    MACO_ASSIGN(directory, Enter(parent, name, inode));
+    Left left = Left::kNothing;
+    MACO_ASSIGN(left, Empty(directory, depth));
+    if (left == Left::kLater) {
+      return left;
+    }
     if (unlinkat(parent.fd(), name.c_str(), AT_REMOVEDIR) != 0) {
       return FailOs(errno, "remove the directory", name);
     }
     ++deleted_.directories;
-    return {};
+    return left;
   }
 
   // Names come in portions, and while they are removed: until a pass finds none.
-  Result<void> Empty(const Directory& directory, unsigned depth) {
-    for (bool found = true; found;) {
-      found = false;
-      const int copy = openat(directory.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      if (copy < 0) {
-        return FailOs(errno, "open a directory to list it");
-      }
-      const Stream stream(fdopendir(copy));
-      if (!stream) {
-        close(copy);
+  Result<Left> Empty(const Directory& directory, unsigned depth) {
+    const auto names = std::make_unique<std::array<char, kNamesBytes>>();
+    for (unsigned pass = 0; pass < kMaxPasses; ++pass) {
+      bool found = false;
+      if (lseek(directory.fd(), 0, SEEK_SET) != 0) {
         return FailOs(errno, "list a directory");
       }
-      errno = 0;
-      while (const dirent* entry = readdir(stream.get())) {
-        const std::string name = entry->d_name;
-        if (name != "." && name != "..") {
-          found = true;
-          MACO_TRY(DeleteEntry(directory, name, depth));
+      for (;;) {
+        const ssize_t bytes = getdents64(directory.fd(), names->data(), names->size());
+        if (bytes < 0) {
+          return FailOs(errno, "list a directory");
         }
-        errno = 0;
+        if (bytes == 0) {
+          break;
+        }
+        for (ssize_t at = 0; at < bytes;) {
+          const auto* entry = reinterpret_cast<const dirent64*>(names->data() + at);
+          at += entry->d_reclen;
+          const std::string name = entry->d_name;
+          if (name == "." || name == "..") {
+            continue;
+          }
+          found = true;
+          Left left = Left::kNothing;
+          MACO_ASSIGN(left, DeleteEntry(directory, name, depth));
+          if (left == Left::kLater) {
+            return left;
+          }
+        }
       }
-      if (errno != 0) {
-        return FailOs(errno, "list a directory");
+      if (!found) {
+        return Left::kNothing;
       }
     }
-    return {};
+    return Fail(Stop(Code::kBusy, name_, "gets new files while it is deleted"));
   }
 
-  Result<void> DeleteEntry(const Directory& directory, const std::string& name, unsigned depth) {
+  Result<Left> DeleteEntry(const Directory& directory, const std::string& name, unsigned depth) {
     struct stat status {};
     if (fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      return FailOs(errno, "look at", name);
+      return errno == ENOENT ? Result<Left>(Left::kNothing) : FailOs(errno, "look at", name);
     }
     if (S_ISDIR(status.st_mode)) {
       return depth < kMaxDepth ? DeleteDirectory(directory, name, status.st_ino, depth + 1)
-                               : MoveUp(directory, name);
+                               : MoveUp(directory, name, status.st_ino);
     }
     const bool plain = S_ISREG(status.st_mode) && status.st_nlink == 1;
     if (!plain && names_ == Names::kPlainOnly) {
@@ -173,21 +195,18 @@ class Deletion {
                S_ISREG(status.st_mode) ? "has another name elsewhere" : "is no plain file"));
     }
     if (unlinkat(directory.fd(), name.c_str(), 0) != 0) {
-      return FailOs(errno, "remove", name);
+      return errno == ENOENT ? Result<Left>(Left::kNothing) : FailOs(errno, "remove", name);
     }
     ++deleted_.files;
-    return {};
+    return Left::kNothing;
   }
 
-  Result<void> MoveUp(const Directory& directory, const std::string& name) {
+  Result<Left> MoveUp(const Directory& directory, const std::string& name, std::uint64_t inode) {
     Directory inner;  // opened up first: a closed directory cannot be moved
-    MACO_ASSIGN(inner, Enter(directory, name));
-    FileIdentity identity;
-    MACO_ASSIGN(identity, inner.Identity());
-    const std::string part = PartName(name_, identity.inode);
-    MACO_TRY(directory.Move(name, quarantine_, part, Directory::IfThere::kKeep));
-    parts_.push_back(identity.inode);
-    return {};
+    MACO_ASSIGN(inner, Enter(directory, name, inode));
+    MACO_TRY(directory.Move(name, quarantine_, PartName(name_, inode), Directory::IfThere::kKeep));
+    tops_.push_back({inode, true});
+    return ++moved_ < kMaxMoved ? Left::kNothing : Left::kLater;
   }
 
   const Directory& quarantine_;
@@ -195,7 +214,8 @@ class Deletion {
   Names names_;
   std::uint64_t device_ = 0;
   std::uint64_t mount_ = 0;
-  std::vector<std::uint64_t> parts_;
+  std::vector<Top> tops_;  // the last one is deleted first
+  std::size_t moved_ = 0;  // by the one that is being deleted
   Deleted deleted_;
 };
 

@@ -15,7 +15,6 @@ namespace maco::prune {
 namespace {
 
 constexpr char kLockName[] = "prune.lock";
-constexpr char kQuarantineName[] = "quarantine";
 }  // namespace
 
 Result<Place> OpenPlace(Access access) {

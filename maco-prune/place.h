@@ -15,6 +15,7 @@
 namespace maco::prune {
 
 inline constexpr char kTool[] = "git maco prune";
+inline constexpr char kQuarantineName[] = "quarantine";  // in the state root
 
 struct Place {
   std::unique_ptr<StateRoot> state;

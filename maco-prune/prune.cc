@@ -1,4 +1,5 @@
 // `git maco prune`: the policy's decision, carried out in batches.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include "libcommon/lane/needed_runs.h"
 #include "libcommon/state/run_event.h"
 #include "maco-prune/candidate.h"
+#include "maco-prune/obstacle.h"
 #include "maco-prune/place.h"
 #include "maco-prune/quarantine.h"
 #include "maco-prune/verbs.h"
@@ -17,14 +19,48 @@
 namespace maco::prune {
 namespace {
 
-constexpr std::size_t kBatch = 64;  // runs that are locked at once
+constexpr std::size_t kBatch = 64;             // runs that are locked at once
+constexpr std::size_t kVerifyDescriptors = 8;  // for one run, but for its lock
 
 // What a prune did, or would do.
 struct Outcome {
   std::vector<RetainedRun> runs;  // with final decisions
   std::vector<std::string> stuck;
-  std::uint64_t bytes = 0;  // that are free now, or would be
+
+  // Bytes that are free now, or would be.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& run : runs) {
+      sum += run.deleted ? run.bytes : 0;
+    }
+    return sum;
+  }
 };
+
+// A run that was to be deleted and is not.
+void Keep(Outcome& report, const std::string& id, const std::string& reason) {
+  const auto run = std::ranges::find(report.runs, id, &RetainedRun::id);
+  if (run != report.runs.end()) {
+    run->deleted = false;
+    run->held_back = run->reason = reason;
+  }
+}
+
+// Deletes entries of the quarantine, and says so in the log.
+Result<void> Remove(const StateRoot& state, const Directory& quarantine,
+                    const std::vector<Entry>& entries, Outcome& report) {
+  std::vector<std::string> done;
+  for (const auto& removal : RemoveEntries(quarantine, entries, Names::kPlainOnly)) {
+    if (removal.result) {
+      done.push_back(removal.entry.run);
+    } else {
+      const std::string& why = removal.result.error().message;
+      report.stuck.push_back(removal.entry.name + ": " + why);
+      Keep(report, removal.entry.run, "stuck in the quarantine: " + why);
+    }
+  }
+  return done.empty() ? Result<void>() : RecordPruneEnded(state, done, "deleted");
+}
 
 Result<void> FinishOld(const StateRoot& state, const Directory& quarantine, bool dry_run,
                        Outcome& report) {
@@ -32,6 +68,9 @@ Result<void> FinishOld(const StateRoot& state, const Directory& quarantine, bool
   MACO_ASSIGN(entries, ListQuarantine(state, quarantine));
   std::vector<Entry> ours;
   for (auto& entry : entries) {
+    if (dry_run && entry.stuck.empty()) {
+      entry.stuck = FindObstacle(quarantine, entry.name);
+    }
     if (entry.stuck.empty()) {
       ours.push_back(std::move(entry));
     } else {
@@ -41,15 +80,7 @@ Result<void> FinishOld(const StateRoot& state, const Directory& quarantine, bool
   if (dry_run || ours.empty()) {
     return {};
   }
-  std::vector<std::string> done;
-  for (const auto& removal : RemoveEntries(quarantine, ours, Names::kPlainOnly)) {
-    if (removal.result) {
-      done.push_back(removal.entry.run);
-    } else {
-      report.stuck.push_back(removal.entry.name + ": " + removal.result.error().message);
-    }
-  }
-  return done.empty() ? Result<void>() : RecordPruneEnded(state, done, "deleted");
+  return Remove(state, quarantine, ours, report);
 }
 
 // Verifies runs on all cores. What does not verify is kept, with the reason.
@@ -71,7 +102,7 @@ std::vector<Candidate> VerifyAll(const StateRoot& state, const Directory& runs,
     }
   };
   std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+  for (std::size_t i = 1; i < Workers(wanted.size(), kVerifyDescriptors); ++i) {
     threads.emplace_back(work);
   }
   work();
@@ -98,26 +129,28 @@ Result<void> DeleteBatch(const StateRoot& state, const Directory& runs, const Di
   }
   MACO_TRY(RecordPruneBegun(state, records));
   std::vector<Entry> moved;
+  std::vector<std::string> not_moved;
   for (auto& candidate : batch) {
     const std::string name = EntryName(candidate.run.id, candidate.record.inode);
-    if (const auto done = MoveToQuarantine(runs, quarantine, candidate); !done) {
-      report.stuck.push_back(name + ": " + done.error().message);
+    const auto done = MoveToQuarantine(runs, quarantine, candidate);
+    if (done) {
+      moved.push_back({name, candidate.run.id, candidate.record.inode, false, ""});
       continue;
     }
-    moved.push_back({name, candidate.run.id, candidate.record.inode, false, ""});
+    Keep(report, candidate.run.id, "could not be moved: " + done.error().message);
+    if (quarantine.Stat(name)) {
+      report.stuck.push_back(name + ": " + done.error().message);
+    } else {
+      not_moved.push_back(candidate.run.id);
+    }
   }
   MACO_TRY(quarantine.Sync());
   MACO_TRY(runs.Sync());
   batch.clear();  // gives up the locks: nobody finds these runs any more
-  std::vector<std::string> done;
-  for (const auto& removal : RemoveEntries(quarantine, moved, Names::kPlainOnly)) {
-    if (removal.result) {
-      done.push_back(removal.entry.run);
-    } else {
-      report.stuck.push_back(removal.entry.name + ": " + removal.result.error().message);
-    }
+  if (!not_moved.empty()) {
+    MACO_TRY(RecordPruneEnded(state, not_moved, "restored"));
   }
-  return done.empty() ? Result<void>() : RecordPruneEnded(state, done, "deleted");
+  return Remove(state, quarantine, moved, report);
 }
 
 Result<void> DeleteAll(const StateRoot& state, const Directory& quarantine, bool dry_run,
@@ -133,19 +166,25 @@ Result<void> DeleteAll(const StateRoot& state, const Directory& quarantine, bool
   }
   Directory runs;
   MACO_ASSIGN(runs, state.dir().Open(kRunsName));
-  for (std::size_t at = 0; at < wanted.size(); at += kBatch) {
+  const std::size_t most = std::clamp<std::size_t>(SpareDescriptors() / 2, 1, kBatch);
+  Result<void> done;
+  for (std::size_t at = 0; at < wanted.size(); at += most) {
     const std::vector<RetainedRun*> part(
         wanted.begin() + static_cast<std::ptrdiff_t>(at),
-        wanted.begin() + static_cast<std::ptrdiff_t>(std::min(at + kBatch, wanted.size())));
-    auto batch = VerifyAll(state, runs, part, !dry_run);
-    for (const auto& candidate : batch) {
-      report.bytes += candidate.record.bytes;
+        wanted.begin() + static_cast<std::ptrdiff_t>(std::min(at + most, wanted.size())));
+    if (!done) {
+      for (auto* run : part) {
+        run->deleted = false;
+        run->reason = "not reached";
+      }
+      continue;
     }
+    auto batch = VerifyAll(state, runs, part, !dry_run);
     if (!dry_run) {
-      MACO_TRY(DeleteBatch(state, runs, quarantine, std::move(batch), report));
+      done = DeleteBatch(state, runs, quarantine, std::move(batch), report);
     }
   }
-  return {};
+  return done;
 }
 
 Json RunsJson(const std::vector<RetainedRun>& runs) {
@@ -172,8 +211,8 @@ std::string Lines(const Outcome& report, bool dry_run) {
            EscapeControl(run.reason) + "\n";
   }
   return out + std::to_string(deleted) +
-         (dry_run ? " runs would be deleted, " : " runs deleted, ") + std::to_string(report.bytes) +
-         " bytes\n";
+         (dry_run ? " runs would be deleted, " : " runs deleted, ") +
+         std::to_string(report.bytes()) + " bytes\n";
 }
 
 Result<void> PrintOutcome(const Options& options, const Outcome& report) {
@@ -184,7 +223,7 @@ Result<void> PrintOutcome(const Options& options, const Outcome& report) {
     }
     return PrintDocument("maco.prune-report/1", {{"dry_run", options.dry_run},
                                                  {"runs", RunsJson(report.runs)},
-                                                 {"bytes", report.bytes},
+                                                 {"bytes", report.bytes()},
                                                  {"stuck", std::move(stuck)}});
   }
   if (options.nul) {
@@ -219,17 +258,20 @@ Result<int> Prune(const Options& options) {
   if (!options.dry_run) {
     MACO_ASSIGN(quarantine, OpenQuarantine(state));
     MACO_TRY(FinishOld(state, quarantine, false, report));
-  } else if (auto there = state.dir().Open("quarantine")) {
+  } else if (auto there = state.dir().Open(kQuarantineName)) {
     MACO_TRY(FinishOld(state, *there, true, report));
+  } else if (there.error().code != Code::kNotFound) {
+    return Fail(there.error());
   }
   MACO_ASSIGN(report.runs, ListRetained(state, needed));
   Decide(policy, WallMicros(), report.runs);
-  MACO_TRY(DeleteAll(state, quarantine, options.dry_run, report));
+  const auto done = DeleteAll(state, quarantine, options.dry_run, report);
   MACO_TRY(PrintOutcome(options, report));
   for (const auto& entry : report.stuck) {
     Note(kTool, "stuck in the quarantine: " + EscapeControl(entry) +
                     "; git maco prune inspect, restore or discard");
   }
+  MACO_TRY(done);
   return report.stuck.empty() ? kExitOk : kExitNo;
 }
 

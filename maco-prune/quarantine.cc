@@ -2,6 +2,7 @@
 // Contract: maco-prune/quarantine.h.
 #include "maco-prune/quarantine.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -22,10 +23,11 @@ Entry ReadName(const std::string& name) {
   Entry out;
   const std::size_t plus = name.find('+');
   out.name = name.substr(0, plus);
-  out.parts = plus != std::string::npos;
+  out.parts = plus != std::string::npos && ParseUint(std::string_view(name).substr(plus + 1));
   const std::size_t dot = out.name.find('.');
   const auto inode = dot == std::string::npos ? std::nullopt : ParseUint(out.name.substr(dot + 1));
-  if (inode && IsRandomId(out.name.substr(0, dot))) {
+  const bool ours = plus == std::string::npos || out.parts;
+  if (ours && inode && IsRandomId(out.name.substr(0, dot))) {
     out.run = out.name.substr(0, dot);
     out.inode = *inode;
   } else {
@@ -54,6 +56,20 @@ std::string WhyStuck(const Directory& quarantine, const Entry& entry,
 }
 
 }  // namespace
+
+std::size_t SpareDescriptors() {
+  constexpr std::size_t kMost = 1024;
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > kMost) {
+    return kMost / 2;
+  }
+  return limit.rlim_cur / 2;
+}
+
+std::size_t Workers(std::size_t tasks, std::size_t each) {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::max<std::size_t>(1, std::min({tasks, cores, SpareDescriptors() / each}));
+}
 
 Result<std::vector<Entry>> ListQuarantine(const StateRoot& state, const Directory& quarantine) {
   std::vector<std::string> names;
@@ -93,10 +109,8 @@ std::vector<Removal> RemoveEntries(const Directory& quarantine, const std::vecto
       out[i].result = DeleteTree(quarantine, entry.name, entry.inode, names);
     }
   };
-  const std::size_t count =
-      std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), out.size());
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < count; ++i) {
+  for (std::size_t i = 1; i < Workers(out.size(), kTreeDescriptors); ++i) {
     threads.emplace_back(work);
   }
   work();

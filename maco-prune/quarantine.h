@@ -22,6 +22,11 @@ struct Entry {
 // One entry for each run; parts of one belong to it. Errors: kIo, kLimit, those of the prune log.
 Result<std::vector<Entry>> ListQuarantine(const StateRoot& state, const Directory& quarantine);
 
+// How many descriptors may be in use at once, for something that takes many of them.
+std::size_t SpareDescriptors();
+// Threads for so many tasks that hold `each` descriptors at once.
+std::size_t Workers(std::size_t tasks, std::size_t each);
+
 // Deletes entries on all cores. Returns for each its counts, or why it is stuck.
 struct Removal {
   Entry entry;

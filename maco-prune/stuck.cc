@@ -6,6 +6,8 @@
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/state/run_event.h"
+#include "maco-prune/candidate.h"
+#include "maco-prune/obstacle.h"
 #include "maco-prune/place.h"
 #include "maco-prune/quarantine.h"
 #include "maco-prune/verbs.h"
@@ -33,14 +35,38 @@ Result<std::vector<Entry>> Named(const StateRoot& state, const Directory& quaran
   return out;
 }
 
-// Back to where it was, if that place is free.
-Result<void> GiveBack(const StateRoot& state, const Directory& quarantine, const Entry& entry) {
+Result<void> OpenNamed(const Options& options, Place& place, Directory& quarantine,
+                       std::vector<Entry>& entries) {
+  MACO_ASSIGN(place, OpenPlace(options.dry_run ? Access::kRead : Access::kWrite));
+  auto there = place.state->dir().Open(kQuarantineName);
+  if (!there && there.error().code == Code::kNotFound) {
+    return Fail(Code::kNotFound, "nothing is in the quarantine");
+  }
+  MACO_ASSIGN(quarantine, std::move(there));
+  MACO_ASSIGN(entries, Named(*place.state, quarantine, options.names));
+  return {};
+}
+
+// Whether it can go back to where it was. Errors: kRefused, kCorrupt.
+Result<void> RequireFitToGoBack(const StateRoot& state, const Directory& quarantine,
+                                const Entry& entry) {
   if (entry.run.empty() || entry.parts) {
     return Fail(
         Code::kRefused,
         "'" + entry.name + "' " + (entry.run.empty() ? "is no run" : "is not whole any more"),
         "git maco prune discard " + entry.name);
   }
+  Directory directory;
+  MACO_ASSIGN(directory, quarantine.Open(entry.name));
+  if (const auto whole = RequireWhole(state, directory, entry.run); !whole) {
+    return Fail(whole.error().code, "'" + entry.name + "': " + whole.error().message,
+                "git maco prune discard " + entry.name);
+  }
+  return {};
+}
+
+// Back to where it was, if that place is free.
+Result<void> GiveBack(const StateRoot& state, const Directory& quarantine, const Entry& entry) {
   Directory runs;
   MACO_ASSIGN(runs, state.dir().OpenOrCreate(kRunsName, 0700));
   MACO_TRY(quarantine.Move(entry.name, runs, entry.run, Directory::IfThere::kKeep));
@@ -54,7 +80,7 @@ Result<void> GiveBack(const StateRoot& state, const Directory& quarantine, const
 Result<int> Inspect(const Options& options) {
   Place place;
   MACO_ASSIGN(place, OpenPlace(Access::kRead));
-  const auto quarantine = place.state->dir().Open("quarantine");
+  const auto quarantine = place.state->dir().Open(kQuarantineName);
   std::vector<Entry> entries;
   if (quarantine) {
     MACO_ASSIGN(entries, Named(*place.state, *quarantine, options.names));
@@ -63,7 +89,10 @@ Result<int> Inspect(const Options& options) {
   }
   Json list = Json::array();
   std::string text;
-  for (const auto& entry : entries) {
+  for (auto& entry : entries) {
+    if (entry.stuck.empty()) {
+      entry.stuck = FindObstacle(*quarantine, entry.name);
+    }
     const std::string words =
         entry.stuck.empty() ? "the next prune goes on with it" : "stuck: " + entry.stuck;
     text += EscapeControl(entry.name) + ": " + words + "\n";
@@ -84,12 +113,11 @@ Result<int> Inspect(const Options& options) {
 
 Result<int> Restore(const Options& options) {
   Place place;
-  MACO_ASSIGN(place, OpenPlace(options.dry_run ? Access::kRead : Access::kWrite));
   Directory quarantine;
-  MACO_ASSIGN(quarantine, OpenQuarantine(*place.state));
   std::vector<Entry> entries;
-  MACO_ASSIGN(entries, Named(*place.state, quarantine, options.names));
+  MACO_TRY(OpenNamed(options, place, quarantine, entries));
   for (const auto& entry : entries) {
+    MACO_TRY(RequireFitToGoBack(*place.state, quarantine, entry));
     if (!options.dry_run) {
       MACO_TRY(GiveBack(*place.state, quarantine, entry));
     }
@@ -101,11 +129,9 @@ Result<int> Restore(const Options& options) {
 
 Result<int> Discard(const Options& options) {
   Place place;
-  MACO_ASSIGN(place, OpenPlace(options.dry_run ? Access::kRead : Access::kWrite));
   Directory quarantine;
-  MACO_ASSIGN(quarantine, OpenQuarantine(*place.state));
   std::vector<Entry> entries;
-  MACO_ASSIGN(entries, Named(*place.state, quarantine, options.names));
+  MACO_TRY(OpenNamed(options, place, quarantine, entries));
   int status = kExitOk;
   for (auto& entry : entries) {
     if (options.dry_run) {

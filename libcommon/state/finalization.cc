@@ -64,15 +64,18 @@ Result<void> TakeDirectory(const Directory& directory, const std::string& prefix
   std::ranges::sort(names);
   for (const auto& name : names) {
     const std::string path = prefix + name;
-    // A document that was cut short means nothing, and the journal speaks for itself.
-    if (path == kRunLogName || name.starts_with(kTemporaryPrefix)) {
-      continue;
+    if (path == kRunLogName) {
+      continue;  // it speaks for itself
     }
     if (!IsUtf8(name)) {
       return Fail(Unfit(path, "has a name that is not UTF-8"));
     }
     FileIdentity identity;
     MACO_ASSIGN(identity, directory.Stat(name));
+    if (name.starts_with(kTemporaryPrefix)) {
+      MACO_TRY(RequirePrivateFile(identity, path));
+      continue;  // a document that was cut short means nothing
+    }
     if (S_ISDIR(identity.mode)) {
       MACO_TRY(RequirePrivateDirectory(identity, path));
       Directory inner;

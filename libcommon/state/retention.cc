@@ -95,12 +95,12 @@ void Decide(const RetentionPolicy& policy, std::uint64_t now_us, std::vector<Ret
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     run->deleted = false;
     run->reason = run->held_back;
-    total += run->bytes;
+    const bool meant = policy.outcomes.empty() ||
+                       std::ranges::find(policy.outcomes, run->outcome) != policy.outcomes.end();
+    total += meant ? run->bytes : 0;
     if (!run->held_back.empty()) {
       continue;
     }
-    const bool meant = policy.outcomes.empty() ||
-                       std::ranges::find(policy.outcomes, run->outcome) != policy.outcomes.end();
     if (meant) {
       newest.push_back(&*run);
     } else {

@@ -22,7 +22,7 @@ struct RetentionPolicy {
   std::optional<std::uint64_t> keep_weekly;
   // Rules that delete what no rule protects. Without them all goes that is not protected.
   std::optional<std::uint64_t> max_age_seconds;
-  std::optional<std::uint64_t> max_bytes;  // of all that could be deleted and what is kept
+  std::optional<std::uint64_t> max_bytes;  // of all with such an outcome, kept ones too
   std::vector<std::string> outcomes;       // only these; empty: all. As in the final record
 
   bool empty() const {

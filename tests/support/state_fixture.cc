@@ -5,6 +5,7 @@
 //        run
 //        state_fixture COMMON_DIR store NAME ROWS JOURNALS   a store with that many rows, and
 //        journals
+//        state_fixture COMMON_DIR row NAME KEY JSON          a row of a store
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -163,6 +164,20 @@ Result<void> MakeStore(const StateRoot& state, const std::string& name, unsigned
   }
 }
 
+Result<void> MakeRow(const StateRoot& state, const std::string& name, const std::string& key,
+                     const std::string& json) {
+  StoreOptions options;
+  options.create = true;
+  auto store = Store::Open(StoreAccess::Of(state), name, options);
+  if (!store) {
+    return Fail(std::move(store).error());
+  }
+  StoreChange change;
+  change.put[key] = Json::parse(json);
+  MACO_TRY(store->Commit(change, Durability::kRecordAndHead));
+  return store->Close();
+}
+
 Result<void> Make(const std::vector<std::string>& words) {
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(words.at(0)));
@@ -175,6 +190,9 @@ Result<void> Make(const std::vector<std::string>& words) {
   };
   if (words.at(1) == "store") {
     return MakeStore(*state, words.at(2), number(3), number(4));
+  }
+  if (words.at(1) == "row") {
+    return MakeRow(*state, words.at(2), words.at(3), words.at(4));
   }
   Plan plan;
   MACO_ASSIGN(plan.id, RandomId());
