@@ -127,7 +127,15 @@ Result<void> DeleteBatch(const StateRoot& state, const Directory& runs, const Di
   for (const auto& candidate : batch) {
     records.push_back(candidate.record);
   }
-  MACO_TRY(RecordPruneBegun(state, records));
+  const auto keep_all = [&](const std::string& where, const Error& error) {
+    for (const auto& record : records) {
+      Keep(report, record.run, where + error.message);
+    }
+    return Fail(error);
+  };
+  if (const auto begun = RecordPruneBegun(state, records); !begun) {
+    return keep_all("not deleted: ", begun.error());
+  }
   std::vector<Entry> moved;
   std::vector<std::string> not_moved;
   for (auto& candidate : batch) {
@@ -144,8 +152,13 @@ Result<void> DeleteBatch(const StateRoot& state, const Directory& runs, const Di
       not_moved.push_back(candidate.run.id);
     }
   }
-  MACO_TRY(quarantine.Sync());
-  MACO_TRY(runs.Sync());
+  auto synced = quarantine.Sync();
+  if (synced) {
+    synced = runs.Sync();
+  }
+  if (!synced) {
+    return keep_all("left in the quarantine: ", synced.error());
+  }
   batch.clear();  // gives up the locks: nobody finds these runs any more
   if (!not_moved.empty()) {
     MACO_TRY(RecordPruneEnded(state, not_moved, "restored"));
