@@ -18,21 +18,19 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 1'000'000;
 
-// Of "<id>.<inode>" and "<id>.<inode>+<inode>".
+// Of "<id>.<inode>" and "<id>.<inode>+<inode>"; what somebody else put there may have parts as
+// well.
 Entry ReadName(const std::string& name) {
   Entry out;
-  const std::size_t plus = name.find('+');
-  out.name = name.substr(0, plus);
+  const std::size_t plus = name.rfind('+');
   out.parts = plus != std::string::npos && ParseUint(std::string_view(name).substr(plus + 1));
+  out.name = out.parts ? name.substr(0, plus) : name;
   const std::size_t dot = out.name.find('.');
   const auto inode = dot == std::string::npos ? std::nullopt : ParseUint(out.name.substr(dot + 1));
-  const bool ours = plus == std::string::npos || out.parts;
-  if (ours && inode && IsRandomId(out.name.substr(0, dot))) {
+  if (inode && IsRandomId(out.name.substr(0, dot))) {
     out.run = out.name.substr(0, dot);
     out.inode = *inode;
   } else {
-    out.name = name;
-    out.parts = false;
     out.stuck = "it is not of ours";
   }
   return out;

@@ -17,10 +17,19 @@ constexpr char kBegun[] = "prune_begun";
 constexpr char kEnded[] = "prune_ended";
 constexpr char kRestored[] = "restored";
 
+// Names the log in the remedy.
+Error Named(Error error, std::uint32_t epoch) {
+  if (error.code == Code::kTornTail) {
+    error.remedy =
+        "git maco journal repair --cut-torn-tail " + std::string(Journal::OfPrune(epoch).name);
+  }
+  return error;
+}
+
 Result<void> Append(const StateRoot& state, std::vector<Json> events) {
   auto log = OpenOrCreate(state, Journal::OfPrune(state.epoch()), LogLock::kWait);
   if (!log) {
-    return Fail(std::move(log).error());
+    return Fail(Named(std::move(log).error(), state.epoch()));
   }
   std::vector<std::string> texts;
   for (auto& event : events) {
@@ -68,7 +77,7 @@ Result<std::map<std::string, PrunedRun>> ReadPruneLog(const StateRoot& state) {
       continue;
     }
     if (!reader) {
-      return Fail(std::move(reader).error());
+      return Fail(Named(std::move(reader).error(), epoch));
     }
     for (;;) {
       std::optional<LogEntry> entry;
