@@ -26,6 +26,9 @@ EFFECT_FLUSHES = 6
 EFFECT_START_RATIO = 2.0
 EFFECT_OPEN_SECONDS = 0.050
 EFFECT_PUSH_RATIO = 1.25
+PRUNE_RATIO = 1.1
+PRUNE_FILES = 20_000                # in a second, where rm -rf reaches it
+PRUNE_RESIDENT_KIB = 32 << 10
 NOT_LINKED = re.compile(r"^lib(git2|curl)\b")
 
 
@@ -162,12 +165,28 @@ def report_effect(measured):
     return met
 
 
+def report_prune(measured):
+    print_sides(f"prune, verify and delete {measured['files']} files", measured["whole"])
+    met = [ratio(measured["whole"], PRUNE_RATIO)]
+    print_sides("prune, deletion alone", measured["alone"])
+    ours = measured["files"] / measured["alone"]["us"]["median"]
+    peers = measured["files"] / measured["alone"]["peer"]["median"]
+    text = f"{ours:.0f} files/s, rm -rf {peers:.0f}, target {PRUNE_FILES}"
+    if peers >= PRUNE_FILES:
+        met.append(target(ours >= PRUNE_FILES, text))
+    else:
+        print(f"  not judged: {text}, which rm -rf does not reach either")
+    met.append(target(measured["resident_kib"] < PRUNE_RESIDENT_KIB,
+                      f"{measured['resident_kib']} KiB resident, target below {PRUNE_RESIDENT_KIB} KiB"))
+    return met
+
+
 def main(path, load=None):
     with open(path, encoding="utf-8") as file:
         measured = json.load(file)
     met = {"run": report_run, "scan": report_scan, "start": report_start,
            "journal": report_journal, "worktree": report_worktree,
-           "effect": report_effect}[measured["bench"]](measured)
+           "effect": report_effect, "prune": report_prune}[measured["bench"]](measured)
     if load is not None:
         measured["load"] = float(load)
         with open(path, "w", encoding="utf-8") as file:
