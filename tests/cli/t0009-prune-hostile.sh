@@ -2,7 +2,7 @@
 # git maco prune against what exchanges, closes, mounts or nests what it deletes (PRN-02, C50, C51).
 # A naive deletion by paths is the control: the same exchange leads it outside. MACO_LONG=1: also 1,000,000 entries.
 # Needs MACO_BIN with crash/kill-at, python3; as root also mounts and files that are immutable.
-# shellcheck disable=SC2086,SC2181
+# shellcheck disable=SC2012,SC2086,SC2174,SC2181,SC3045
 set -u
 # shellcheck source=tests/cli/t0009-functions.inc
 . "$(dirname "$0")/t0009-functions.inc"

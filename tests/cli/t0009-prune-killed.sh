@@ -2,7 +2,7 @@
 # git maco prune, killed before and after each call that touches state, and under failing calls: what is left is
 # whole or on record, the next prune completes, what is retained verifies (PRN-02, PRN-03).
 # MACO_CRASH_EVERY=N tries only every N-th point. Needs MACO_BIN with crash/kill-at, python3.
-# shellcheck disable=SC2086,SC2181
+# shellcheck disable=SC2012,SC2086,SC2181
 set -u
 # Memory: what is lost here is processes, not power.
 [ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && TMPDIR=/dev/shm && export TMPDIR

@@ -1,7 +1,7 @@
 #!/bin/sh
 # git maco prune: policies, what is kept and why, reports, anchors, two at once, the quarantine.
 # Contract: git-maco-prune(1), docs/formats/prune.md. Needs MACO_BIN, jq, python3, faketime.
-# shellcheck disable=SC2086,SC2181
+# shellcheck disable=SC2012,SC2086,SC2181
 set -u
 # shellcheck source=tests/cli/t0009-functions.inc
 . "$(dirname "$0")/t0009-functions.inc"
