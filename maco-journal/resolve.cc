@@ -76,7 +76,7 @@ Result<void> CheckAbandoned(const StateRoot& state, const Target& target) {
   if (sight.records == 0) {
     return Fail(Code::kRefused,
                 "run " + sight.id + " was never begun and has no journal to write to",
-                "git maco prune removes it");
+                "it takes no space; nothing is to be done");
   }
   std::map<std::string, std::string> steps;
   MACO_ASSIGN(steps, RunsOfSteps(state));
