@@ -11,8 +11,8 @@
 
 namespace maco::effect {
 
-// `state` must outlive it. `sources`: Git directories that may hold what is pushed, the first one that does is taken.
-// Errors: those of making the repository that pushes.
+// `state` must outlive it. `sources`: Git directories that may hold what is pushed, the first one
+// that does is taken. Errors: those of making the repository that pushes.
 Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
                                                     std::vector<std::string> sources);
 
