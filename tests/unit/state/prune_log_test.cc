@@ -18,7 +18,9 @@ class PruneLogTest : public RunFixture {
     EXPECT_TRUE(read) << read.error().message;
     return read ? *read : std::map<std::string, PrunedRun>();
   }
-  std::string LogPath() const { return scratch_.Path("maco/prune/1.log"); }
+  std::string LogPath() const {
+    return scratch_.Path("maco/prune/" + std::to_string(state().epoch()) + ".log");
+  }
 };
 
 TEST_F(PruneLogTest, NoneIsEmpty) { EXPECT_TRUE(Read().empty()); }
@@ -61,7 +63,9 @@ TEST_F(PruneLogTest, AGroupIsOneBatch) {
 
 TEST_F(PruneLogTest, DamageIsAnError) {
   Begin(5);
-  std::string bytes = *ReadPath(LogPath(), 1U << 24U);
+  auto read_bytes = ReadPath(LogPath(), 1U << 24U);
+  ASSERT_TRUE(read_bytes) << read_bytes.error().message;
+  std::string bytes = *std::move(read_bytes);
   bytes[bytes.find("prune_begun")] ^= 1;
   WriteFile(LogPath(), bytes);
   const auto read = ReadPruneLog(state());
@@ -72,7 +76,7 @@ TEST_F(PruneLogTest, DamageIsAnError) {
 
 TEST_F(PruneLogTest, WhoeverMayReadItButTheOwnerMakesItUnfit) {
   Begin(5);
-  chmod(LogPath().c_str(), 0644);
+  ASSERT_EQ(chmod(LogPath().c_str(), 0644), 0);
   EXPECT_FALSE(ReadPruneLog(state()));
 }
 

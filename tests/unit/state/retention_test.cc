@@ -102,7 +102,7 @@ TEST(DecideTest, BytesAreThoseOfAll) {
   policy = {};
   policy.max_bytes = 799;
   EXPECT_EQ(Deleted(policy, runs), "f") << "what may not go counts";
-  policy.max_bytes = 300;
+  policy.max_bytes = 299;
   policy.max_age_seconds = 9 * 86'400;
   EXPECT_EQ(Deleted(policy, Some()), "gfedc") << "each of two rules deletes";
 }
