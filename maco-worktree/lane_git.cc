@@ -75,8 +75,10 @@ LaneGit LaneGit::Of(const Place& place, const Lane& lane) {
 Result<SpawnResult> LaneGit::Run(std::vector<std::string> arguments, const Call& call) const {
   SpawnRequest request;
   MACO_ASSIGN(request.program, FindGitProgram());
+  // A captured object is on disk before a candidate names it: git by itself flushes packs only.
+  request.arguments = {"-c", "core.fsync=loose-object", "-c", "core.fsyncMethod=batch"};
   if (!call.file_mode) {
-    request.arguments = {"-c", "core.fileMode=false"};
+    request.arguments.insert(request.arguments.end(), {"-c", "core.fileMode=false"});
   }
   request.arguments.insert(request.arguments.end(), std::make_move_iterator(arguments.begin()),
                            std::make_move_iterator(arguments.end()));
