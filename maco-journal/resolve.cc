@@ -60,7 +60,8 @@ Result<Target> TargetOfRun(const StateRoot& state, const std::string& name) {
   return Target{std::move(sight), uncertain, std::nullopt};
 }
 
-// A run may be given up that nothing else has finalized, and that no step waits for.
+// A run may be given up that nothing else has finalized, or only before it was copied, and that no
+// step waits for.
 Result<void> CheckAbandoned(const StateRoot& state, const Target& target) {
   const RunSight& sight = target.sight;
   if (sight.error) {
@@ -69,7 +70,11 @@ Result<void> CheckAbandoned(const StateRoot& state, const Target& target) {
   if (sight.held) {
     return Fail(Code::kBusy, "run " + sight.id + " is going on", "wait until it is over");
   }
-  if (sight.finalization) {
+  if (sight.copied) {
+    Directory run;
+    MACO_ASSIGN(run, OpenJournalDirectory(state, Journal::OfRun(sight.id)));
+    MACO_TRY(CheckFinalization(run, state.identity().rebinds, *sight.finalization));
+  } else if (sight.finalization) {
     return Fail(Code::kRefused, "run " + sight.id + " has a final record already",
                 "git maco journal show run/" + sight.id);
   }
@@ -93,7 +98,7 @@ Result<void> Write(const StateRoot& state, const Target& target, LogWriter& log,
                    const std::string& outcome) {
   Directory run;
   MACO_ASSIGN(run, OpenJournalDirectory(state, Journal::OfRun(target.sight.id)));
-  const auto finalization = TakeFinalization(run, false, outcome);
+  const auto finalization = TakeFinalization(run, state.identity().rebinds, false, outcome);
   std::vector<std::string> texts(1);
   MACO_ASSIGN(texts[0], Canonicalize(event));
   if (finalization) {

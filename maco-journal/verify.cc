@@ -65,7 +65,8 @@ std::string RemedyFor(LogVerdict verdict, const Journal& journal) {
 void CheckFiles(const StateRoot& state, const Journal& journal, const Finalization& finalization,
                 Finding& finding) {
   const auto run = OpenJournalDirectory(state, journal);
-  const auto same = run ? CheckFinalization(*run, finalization) : Result<void>(Fail(run.error()));
+  const auto same = run ? CheckFinalization(*run, state.identity().rebinds, finalization)
+                        : Result<void>(Fail(run.error()));
   if (!same) {
     finding.verdict = "other-files";
     finding.problem = "its files do not fit its final record: " + same.error().message;

@@ -116,7 +116,7 @@ Result<Candidate> VerifyCandidate(const StateRoot& state, const Directory& runs,
   }
   FinalRecord last;
   MACO_ASSIGN(last, ReadFinal(state, std::move(file), run.id));
-  MACO_TRY(CheckFinalization(directory, last.finalization));
+  MACO_TRY(CheckFinalization(directory, state.identity().rebinds, last.finalization));
   out.record.run = run.id;
   out.record.inode = identity.inode;
   out.record.records = last.records;

@@ -110,7 +110,7 @@ std::uint64_t Finalization::bytes() const {
   return sum;
 }
 
-Result<Finalization> TakeFinalization(const Directory& run, bool publishable,
+Result<Finalization> TakeFinalization(const Directory& run, std::uint64_t rebinds, bool publishable,
                                       const std::string& outcome) {
   Walk walk;
   walk.publishable = publishable;
@@ -119,6 +119,7 @@ Result<Finalization> TakeFinalization(const Directory& run, bool publishable,
   out.files = std::move(walk.files);
   std::ranges::sort(out.files, {}, &FinalFile::path);
   MACO_ASSIGN(out.journal_inode, JournalInode(run));
+  out.rebinds = rebinds;
   const auto evidence = std::ranges::find(out.files, kEvidencePath, &FinalFile::path);
   if (evidence != out.files.end() && evidence->bytes != 0) {
     out.evidence_sha256 = evidence->sha256;
@@ -140,6 +141,7 @@ Json Encode(const Finalization& finalization) {
   return {{"event", kRunFinalized},
           {"files", std::move(files)},
           {"journal_inode", finalization.journal_inode},
+          {"rebinds", finalization.rebinds},
           {"evidence_sha256", finalization.evidence_sha256},
           {"publishable", finalization.publishable},
           {"outcome", finalization.outcome},
@@ -152,7 +154,8 @@ Result<Finalization> DecodeFinalization(const Json& event) {
   };
   const Json* files = Member(event, "files");
   const auto inode = UintMember(event, "journal_inode");
-  if (files == nullptr || !files->is_array() || !inode) {
+  const auto rebinds = UintMember(event, "rebinds");
+  if (files == nullptr || !files->is_array() || !inode || !rebinds) {
     return wrong();
   }
   Finalization out;
@@ -170,6 +173,7 @@ Result<Finalization> DecodeFinalization(const Json& event) {
     out.files.push_back({*path, *bytes, *sha256, *disposition});
   }
   out.journal_inode = *inode;
+  out.rebinds = *rebinds;
   out.evidence_sha256 = EventText(event, "evidence_sha256");
   out.publishable = EventFlag(event, "publishable");
   out.outcome = EventText(event, "outcome");
@@ -178,10 +182,15 @@ Result<Finalization> DecodeFinalization(const Json& event) {
   return out;
 }
 
-Result<void> CheckFinalization(const Directory& run, const Finalization& finalization) {
+bool CopiedSince(const Finalization& finalization, std::uint64_t inode, std::uint64_t rebinds) {
+  return inode != finalization.journal_inode && rebinds > finalization.rebinds;
+}
+
+Result<void> CheckFinalization(const Directory& run, std::uint64_t rebinds,
+                               const Finalization& finalization) {
   std::uint64_t inode = 0;
   MACO_ASSIGN(inode, JournalInode(run));
-  if (inode != finalization.journal_inode) {
+  if (inode != finalization.journal_inode && !CopiedSince(finalization, inode, rebinds)) {
     return Fail(Code::kCorrupt, "its journal is another file than its writer had");
   }
   Walk walk;

@@ -25,6 +25,7 @@ struct FinalFile {
 struct Finalization {
   std::vector<FinalFile> files;     // ascending by path; all but the journal itself
   std::uint64_t journal_inode = 0;  // of the file that the writer had locked
+  std::uint64_t rebinds = 0;        // of the repository (repository.md), when it was written
   std::string evidence_sha256;      // hex; empty: there is none
   bool publishable = false;
   std::string outcome;   // the event that ended it, or "abandoned"
@@ -34,10 +35,11 @@ struct Finalization {
   std::uint64_t bytes() const;
 };
 
-// Reads every file below `run`, which its writer has locked. Anything but plain private files and
-// directories is refused. Errors: kPermission (a link, a special file, another owner or mode),
-// kLimit (files, depth, a path that is not UTF-8), kIo.
-Result<Finalization> TakeFinalization(const Directory& run, bool publishable,
+// Reads every file below `run`, which its writer has locked; `rebinds` is that of the repository's
+// identity. Anything but plain private files and directories is refused. Errors: kPermission (a
+// link, a special file, another owner or mode), kLimit (files, depth, a path that is not UTF-8),
+// kIo.
+Result<Finalization> TakeFinalization(const Directory& run, std::uint64_t rebinds, bool publishable,
                                       const std::string& outcome);
 
 // The event, without schema and time.
@@ -45,8 +47,14 @@ Json Encode(const Finalization& finalization);
 // Errors: kCorrupt.
 Result<Finalization> DecodeFinalization(const Json& event);
 
-// Whether the directory holds exactly that. Errors: kCorrupt, naming the first difference; those of
-// TakeFinalization.
-Result<void> CheckFinalization(const Directory& run, const Finalization& finalization);
+// Whether a journal with that inode is another file than the writer had, and the repository,
+// rebound `rebinds` times by now, was rebound since: a copy of the repository has other files.
+// PRN-03.
+bool CopiedSince(const Finalization& finalization, std::uint64_t inode, std::uint64_t rebinds);
+
+// Whether the directory holds exactly that; the journal may be one that was copied since. Errors:
+// kCorrupt, naming the first difference; those of TakeFinalization.
+Result<void> CheckFinalization(const Directory& run, std::uint64_t rebinds,
+                               const Finalization& finalization);
 
 }  // namespace maco

@@ -30,6 +30,10 @@ std::string HeldBack(const RunSight& sight) {
     case RunKind::kIdle:
       break;
   }
+  if (sight.copied) {
+    return "it is a copy: the repository was rebound since its final record "
+           "(git maco journal resolve --abandoned)";
+  }
   return sight.finalization ? "" : "it has no final record";
 }
 

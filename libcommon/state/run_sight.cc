@@ -94,6 +94,8 @@ Result<void> Read(const StateRoot& state, const Directory& runs, RunSight& sight
   }
   // The lock first: a run that ends in between then counts as running, never as uncertain.
   MACO_ASSIGN(sight.held, OfdLock::HeldByOther(file->get()));
+  FileIdentity identity;
+  MACO_ASSIGN(identity, IdentityOf(file->get()));
   JournalKey key;
   MACO_ASSIGN(key, KeyOfJournal(state, file->get(), sight.id));
   auto reader = LogReader::FromFd(*std::move(file), *key.key, key.identity);
@@ -109,6 +111,8 @@ Result<void> Read(const StateRoot& state, const Directory& runs, RunSight& sight
     sight.records = entry->sequence;
     MACO_TRY(TakeEvent(*entry, sight));
   }
+  sight.copied = sight.finalization &&
+                 CopiedSince(*sight.finalization, identity.inode, state.identity().rebinds);
   if (IsFinishing(sight.last_event) && !sight.held) {
     if (const auto evidence = CheckEvidence(state, *key.key, run, sight.evidence_sha256);
         !evidence) {

@@ -28,9 +28,10 @@ struct RunSight {
   // An operator's word: "happened", "did-not-happen", "abandoned", or none.
   std::string resolution;
   std::optional<Finalization> finalization;  // the last record, if it is that
-  std::string evidence_sha256;               // hex, of the finishing event
-  bool publishable = false;  // of the finishing event; counts only without evidence_failure
-  Json worktree;             // the state that the command left, or an operator saw; else null
+  bool copied = false;          // since that record the repository was copied and rebound
+  std::string evidence_sha256;  // hex, of the finishing event
+  bool publishable = false;     // of the finishing event; counts only without evidence_failure
+  Json worktree;                // the state that the command left, or an operator saw; else null
 };
 
 // Looks at runs/<id>; whatever is wrong with it is part of the answer, so that it is no other run's

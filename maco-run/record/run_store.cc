@@ -52,6 +52,7 @@ Result<RunStore> RunStore::Create(const StateRoot& state, const std::string& run
   RunStore store(std::move(*journal));
   store.run_ = std::move(run);
   store.id_ = run_id;
+  store.rebinds_ = state.identity().rebinds;
   // With the lock held: from here on whoever finds the entry without a lock finds a dead run.
   MACO_ASSIGN(store.live_, state.dir().OpenOrCreate(kLiveName, 0700));
   MACO_TRY(store.live_.OpenFile(run_id, kNewFile, 0600));
@@ -81,7 +82,7 @@ Result<std::uint64_t> RunStore::Append(Json event) {
 
 Result<std::string> RunStore::Finish(Json event) {
   const auto finalization =
-      TakeFinalization(run_, EventFlag(event, "publishable"), EventText(event, "event"));
+      TakeFinalization(run_, rebinds_, EventFlag(event, "publishable"), EventText(event, "event"));
   if (!finalization) {
     MACO_TRY(Append(std::move(event)));
     return Describe(finalization.error());

@@ -54,6 +54,7 @@ class RunStore {
   Directory incoming_;
   Directory live_;
   std::string id_;
+  std::uint64_t rebinds_ = 0;  // of the repository
   UniqueFd stdout_log_;
   UniqueFd stderr_log_;
   UniqueFd result_;

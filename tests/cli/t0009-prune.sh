@@ -309,6 +309,31 @@ prune --keep 0 --state completed,unproven,refused -z
   [ $status -eq 0 ] && there ''
 check 'and then it is pruned, by its state'
 
+# PRN-03: what came with a copy of the repository verifies and is kept, until somebody gives it up.
+fresh
+copied=$(aged 10)
+cp -a "$repo" "$scratch/copy"
+original=$repo
+in_copy() { repo=$scratch/copy runs=$scratch/copy/.git/maco/runs && cd "$repo" || return 1; }
+in_copy && maco journal rebind && [ $status -eq 0 ] && maco journal verify && [ $status -eq 0 ]
+check 'a copied run verifies after a rebind'
+prune --keep 0 -n && [ $status -eq 0 ] && [ -d "$runs/$copied" ] && contains "$out" 'it is a copy' &&
+  contains "$out" 'resolve --abandoned'
+check 'it is kept as a copy'
+printf x >>"$runs/$copied/trusted/d0/f1"
+maco journal verify
+[ $status -eq 1 ] && contains "$out" 'is not as the final record says'
+check 'a change of a copied run is noticed'
+maco journal resolve --abandoned --note copy "$copied"
+[ $status -ne 0 ] && contains "$err" 'is not as the final record says'
+check 'and it cannot be given up'
+truncate -s -1 "$runs/$copied/trusted/d0/f1"
+maco journal resolve --abandoned --note copy "$copied" && [ $status -eq 0 ] && maco journal verify &&
+  [ $status -eq 0 ] && prune --keep 0 && [ $status -eq 0 ] && ! [ -e "$runs/$copied" ]
+check 'given up, a copied run is pruned'
+repo=$original runs=$original/.git/maco/runs
+cd "$repo" || exit 1
+
 # Anchors: a run that was pruned is no loss, one that was removed by hand is.
 fresh
 git init -q --bare "$scratch/anchors.git"

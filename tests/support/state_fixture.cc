@@ -90,7 +90,8 @@ Result<void> MakeRun(const StateRoot& state, const Plan& plan) {
     }
     if (name == kRunFinalized) {
       Finalization finalization;
-      MACO_ASSIGN(finalization, TakeFinalization(run, last == kCommandCompleted, last));
+      MACO_ASSIGN(finalization,
+                  TakeFinalization(run, state.identity().rebinds, last == kCommandCompleted, last));
       Json event = Encode(finalization);
       event["schema"] = "maco.run-event/1";
       event["time_us"] = time_us;

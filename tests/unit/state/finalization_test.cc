@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kRebinds = 3;
+
 class FinalizationTest : public RunFixture {
  protected:
   FinalizationTest() { Fresh(); }
@@ -36,7 +38,7 @@ class FinalizationTest : public RunFixture {
   }
   std::string At(const std::string& name) const { return RunPath(id_) + "/" + name; }
   Finalization Take(bool publishable = true) const {
-    auto taken = TakeFinalization(run_, publishable, "command_completed");
+    auto taken = TakeFinalization(run_, kRebinds, publishable, "command_completed");
     EXPECT_TRUE(taken) << taken.error().message;
     return taken ? *taken : Finalization();
   }
@@ -74,7 +76,7 @@ TEST_F(FinalizationTest, EncodedAndDecodedItIsTheSame) {
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->finalized_us, 7U);
   EXPECT_EQ(Encode(*decoded), Encode(taken));
-  EXPECT_TRUE(CheckFinalization(run_, *decoded));
+  EXPECT_TRUE(CheckFinalization(run_, kRebinds, *decoded));
 }
 
 TEST_F(FinalizationTest, OtherFormsAreNotDecoded) {
@@ -91,6 +93,7 @@ TEST_F(FinalizationTest, OtherFormsAreNotDecoded) {
       [](Json& e) { e["files"][0].erase("disposition"); },
       [](Json& e) { e.erase("journal_inode"); },
       [](Json& e) { e["journal_inode"] = "1"; },
+      [](Json& e) { e.erase("rebinds"); },
   };
   for (const auto& wrong : wrongs) {
     Json event = good;
@@ -152,23 +155,36 @@ TEST_F(FinalizationTest, EveryDifferenceIsNamed) {
   for (const auto& c : cases) {
     Fresh();
     const Finalization taken = Take();
-    ASSERT_TRUE(CheckFinalization(run_, taken));
+    ASSERT_TRUE(CheckFinalization(run_, kRebinds, taken));
     c.change();
-    const auto same = CheckFinalization(run_, taken);
+    const auto same = CheckFinalization(run_, kRebinds, taken);
     ASSERT_FALSE(same) << c.words;
     EXPECT_NE(same.error().message.find(c.words), std::string::npos) << same.error().message;
-    const auto again = TakeFinalization(run_, true, "command_completed");
+    const auto again = TakeFinalization(run_, kRebinds, true, "command_completed");
     EXPECT_EQ(again.has_value(), c.taken_again) << c.words;
-    EXPECT_TRUE(!again || CheckFinalization(run_, *again)) << c.words;
+    EXPECT_TRUE(!again || CheckFinalization(run_, kRebinds, *again)) << c.words;
     fs::remove(scratch_.Path("x"));
   }
+}
+
+// Another journal is a copy only if the repository was rebound since; its files are compared all
+// the same.
+TEST_F(FinalizationTest, ACopyIsOneOnlyAfterARebind) {
+  const Finalization taken = Take();
+  fs::copy_file(JournalPath(id_), JournalPath(id_) + "2");
+  fs::rename(JournalPath(id_) + "2", JournalPath(id_));
+  EXPECT_FALSE(CheckFinalization(run_, kRebinds, taken));
+  EXPECT_FALSE(CheckFinalization(run_, kRebinds - 1, taken));
+  EXPECT_TRUE(CheckFinalization(run_, kRebinds + 1, taken));
+  WriteFile(At("logs/a"), "b");
+  EXPECT_FALSE(CheckFinalization(run_, kRebinds + 1, taken));
 }
 
 TEST_F(FinalizationTest, EmptyDirectoriesAndHalfDocumentsAreNoDifference) {
   const Finalization taken = Take();
   WriteFile(At("trusted/.tmp-0123"), "half");
   EXPECT_TRUE(run_.Create("empty", 0700));
-  EXPECT_TRUE(CheckFinalization(run_, taken));
+  EXPECT_TRUE(CheckFinalization(run_, kRebinds, taken));
   EXPECT_EQ(Take().files.size(), taken.files.size());
 }
 
@@ -178,9 +194,9 @@ TEST_F(FinalizationTest, ThereAreBounds) {
     ASSERT_TRUE(run_.Create(path, 0700));
     path += "/d";
   }
-  EXPECT_TRUE(TakeFinalization(run_, true, "x"));
+  EXPECT_TRUE(TakeFinalization(run_, kRebinds, true, "x"));
   ASSERT_TRUE(run_.Create(path, 0700));
-  auto taken = TakeFinalization(run_, true, "x");
+  auto taken = TakeFinalization(run_, kRebinds, true, "x");
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, Code::kLimit);
   fs::remove_all(At("deep"));
@@ -189,7 +205,7 @@ TEST_F(FinalizationTest, ThereAreBounds) {
   }
   EXPECT_EQ(Take().files.size(), kMaxFinalFiles);
   WriteFile(At("logs/b/more"), "");
-  taken = TakeFinalization(run_, true, "x");
+  taken = TakeFinalization(run_, kRebinds, true, "x");
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, Code::kLimit);
 }
