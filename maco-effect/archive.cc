@@ -1,6 +1,7 @@
 // `archive`: finished effects leave the log; their receipts stay, authenticated (EFF-05).
 #include "libcommon/base/clock.h"
 #include "libcommon/base/exit_code.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-effect/archive_segment.h"
 #include "maco-effect/place.h"

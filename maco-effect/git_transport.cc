@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "libcommon/base/byte_codec.h"
@@ -61,9 +62,14 @@ class GitTransport : public Transport {
 
   Result<Before> Prepare(Request& request, const Effect& /*effect*/) override {
     MACO_TRY(CheckPushUrl(request.repository));
-    MACO_TRY(TakeObjects(request));
+    // The remote is asked while git copies objects.
+    auto asked = std::async(std::launch::async,
+                            [&] { return RemoteValue(request.repository, request.ref); });
+    const auto taken = TakeObjects(request);
     std::string there;
-    MACO_ASSIGN(there, RemoteValue(request.repository, request.ref));
+    auto answer = asked.get();
+    MACO_TRY(taken);
+    MACO_ASSIGN(there, std::move(answer));
     if (!request.expected.empty()) {
       const std::string wanted = request.expected == kNone ? "" : request.expected;
       if (there != wanted && there != request.oid) {
@@ -206,9 +212,8 @@ class GitTransport : public Transport {
 }  // namespace
 
 Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
+                                                    const std::string& format,
                                                     std::vector<std::string> sources) {
-  std::string format;
-  MACO_ASSIGN(format, ObjectFormat(sources.front()));
   Directory directory;
   MACO_ASSIGN(directory, OpenEffectDirectory(state));
   auto git = PrivateRepository::OpenOrCreate(directory, "push-" + format, format);

@@ -11,9 +11,11 @@
 
 namespace maco::effect {
 
-// `state` must outlive it. `sources`: Git directories that may hold what is pushed, the first one
-// that does is taken. Errors: those of making the repository that pushes.
+// `state` must outlive it. `format`: of the repository's objects, as git names it. `sources`: Git
+// directories that may hold what is pushed, the first one that does is taken. Errors: those of
+// making the repository that pushes.
 Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
+                                                    const std::string& format,
                                                     std::vector<std::string> sources);
 
 // Whether git would put a secret of this URL on a command line, or execute what it says. Errors:

@@ -1,18 +1,13 @@
 // `hook`: a pre-push hook that points pushes of lanes' branches to `git maco effect push`.
 // Source: githooks(5), "pre-push". A convenience, no fence: `git push --no-verify` skips it.
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
-#include "libcommon/base/byte_codec.h"
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/git/hook_file.h"
 #include "libcommon/lane/lane_registry.h"
-#include "libcommon/os/atomic_file.h"
 #include "libcommon/os/bounded_read.h"
 #include "maco-effect/place.h"
 #include "maco-effect/verbs.h"
@@ -27,7 +22,6 @@ constexpr char kText[] =
     "push',\n"
     "# so that what was pushed is on record. Remove this file to do without it.\n"
     "exec git maco effect hook --check \"$@\"\n";
-constexpr std::size_t kMaxText = 65'536;
 
 // "<local ref> <local oid> <remote ref> <remote oid>" a line.
 Result<int> CheckPush() {
@@ -56,18 +50,6 @@ Result<int> CheckPush() {
   return status;
 }
 
-// core.hooksPath, or the repository's own.
-std::string HooksDirectory(const Place& place) {
-  const std::string path = place.Setting("core.hookspath");
-  if (path.empty()) {
-    return place.repository.common_dir + "/hooks";
-  }
-  if (const char* home = std::getenv("HOME"); path.starts_with("~/") && home != nullptr) {
-    return home + path.substr(1);
-  }
-  return path.starts_with('/') ? path : place.top() + "/" + path;
-}
-
 }  // namespace
 
 Result<int> Hook(const Options& options) {
@@ -76,12 +58,14 @@ Result<int> Hook(const Options& options) {
   }
   Place place;
   MACO_ASSIGN(place, FindPlace());
-  const std::string path = HooksDirectory(place);
+  const std::string path = HooksDirectory(place.repository, place.Setting("core.hookspath"));
   const std::string file = path + "/" + kName;
-  if (const auto there = ReadPath(file, kMaxText)) {
-    if (*there == kText) {
-      return kExitOk;
-    }
+  HookState there{};
+  MACO_ASSIGN(there, LookAtHook(file, kText));
+  if (there == HookState::kOurs) {
+    return kExitOk;
+  }
+  if (there == HookState::kForeign) {
     Note(kTool, "there is a hook already, '" + EscapeControl(file) +
                     "'; add to it: git maco effect hook --check \"$@\" || exit 1");
     return kExitNo;
@@ -90,20 +74,7 @@ Result<int> Hook(const Options& options) {
     MACO_TRY(Print("would write '" + EscapeControl(file) + "'\n"));
     return kExitOk;
   }
-  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    return FailOs(errno, "create", path);
-  }
-  Directory directory;
-  MACO_ASSIGN(directory, Directory::OpenPath(path));
-  auto hook = AtomicFile::Create(directory, kName);
-  if (!hook) {
-    return Fail(std::move(hook).error());
-  }
-  MACO_TRY(WriteAll(hook->fd(), AsBytes(kText)));
-  if (fchmod(hook->fd(), 0755) != 0) {
-    return FailOs(errno, "make executable", file);
-  }
-  MACO_TRY(hook->CommitNew());
+  MACO_TRY(WriteHook(path, kName, kText));
   MACO_TRY(Print("'" + EscapeControl(file) + "'\n"));
   return kExitOk;
 }

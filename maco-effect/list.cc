@@ -4,6 +4,7 @@
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-effect/archive_segment.h"
 #include "maco-effect/place.h"

@@ -2,32 +2,20 @@
 // Contract: maco-effect/options.h.
 #include "maco-effect/options.h"
 
-#include <algorithm>
-#include <cxxopts.hpp>
-#include <optional>
-
-#include "libcommon/base/text.h"
 #include "libcommon/cli/duration.h"
+#include "libcommon/cli/verb_rule.h"
 
 namespace maco::effect {
 namespace {
 
-struct VerbRule {
-  const char* name;
-  Verb verb;
-  std::size_t min_names;
-  std::size_t max_names;
-  std::vector<std::string_view> options;
-};
-
-constexpr std::size_t kMany = 10'000;
 constexpr std::uint64_t kDay = 86'400;
 constexpr std::uint64_t kDefaultMaxAge = 30 * kDay;
 constexpr std::uint64_t kDefaultSettle = 10;
+constexpr char kProgram[] = "git maco effect";
 constexpr char kSeeHelp[] = "see 'git maco effect -h'";
 
-const std::vector<VerbRule>& Rules() {
-  static const std::vector<VerbRule> kRules = {
+const std::vector<VerbRule<Verb>>& Rules() {
+  static const std::vector<VerbRule<Verb>> kRules = {
       {"push",
        Verb::kPush,
        1,
@@ -54,29 +42,42 @@ const std::vector<VerbRule>& Rules() {
       {"send", Verb::kSend, 1, 1, {"settle", "dry-run", "json"}},
       {"list", Verb::kList, 0, 0, {"all", "json", "z"}},
       {"show", Verb::kShow, 1, 1, {"json"}},
-      {"recover", Verb::kRecover, 0, kMany, {"json"}},
+      {"recover", Verb::kRecover, 0, kManyNames, {"json"}},
       {"reconcile", Verb::kReconcile, 1, 1, {"adopt", "abandon", "note", "dry-run", "json"}},
-      {"verify", Verb::kVerify, 0, kMany, {"json"}},
+      {"verify", Verb::kVerify, 0, kManyNames, {"json"}},
       {"archive", Verb::kArchive, 0, 0, {"max-age", "dry-run", "json"}},
       {"hook", Verb::kHook, 0, 2, {"check", "dry-run"}},
   };
   return kRules;
 }
 
-cxxopts::Options Table() {
-  cxxopts::Options table("maco-effect");
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                         //
-      ("h,help", "")("json", "")("z", "")("n,dry-run", "")("plan", "")        //
-      ("draft", "")("abandon", "")("all", "")("check", "")                    //
-      ("action", "", text())("from", "", text())("settle", "", text())        //
-      ("expect", "", text())("remote", "", text())("repository", "", text())  //
-      ("title", "", text())("body", "", text())("body-file", "", text())      //
-      ("head", "", text())("base", "", text())("label", "", text())           //
-      ("issue", "", text())("pr", "", text())("adopt", "", text())            //
-      ("note", "", text())("max-age", "", text());
-  return table;
-}
+constexpr OptionRule kTable[] = {
+    {"json"},
+    {"z"},
+    {"n,dry-run"},
+    {"plan"},
+    {"draft"},
+    {"abandon"},
+    {"all"},
+    {"check"},
+    {"action", Takes::kText},
+    {"from", Takes::kText},
+    {"settle", Takes::kText},
+    {"expect", Takes::kText},
+    {"remote", Takes::kText},
+    {"repository", Takes::kText},
+    {"title", Takes::kText},
+    {"body", Takes::kAnyText},
+    {"body-file", Takes::kText},
+    {"head", Takes::kText},
+    {"base", Takes::kText},
+    {"label", Takes::kAnyText},
+    {"issue", Takes::kText},
+    {"pr", Takes::kText},
+    {"adopt", Takes::kText},
+    {"note", Takes::kText},
+    {"max-age", Takes::kText},
+};
 
 Result<void> CheckCombination(const Options& options) {
   if (options.json && options.nul) {
@@ -112,95 +113,34 @@ Result<void> CheckCombination(const Options& options) {
   return {};
 }
 
-Result<void> TakeNumbers(const cxxopts::ParseResult& parsed, Options& options) {
+Result<void> TakeNumbers(const Words& words, Options& options) {
   options.settle_seconds = kDefaultSettle;
   options.max_age_seconds = kDefaultMaxAge;
-  if (parsed.count("settle") != 0) {
-    const auto seconds = ParseDuration(parsed["settle"].as<std::string>());
+  if (words.Has("settle")) {
+    const auto seconds = ParseDuration(words.Text("settle"));
     if (!seconds || *seconds > kDay) {
       return Fail(Code::kUsage, "--settle is a time as 0, 90 or 45m, up to a day");
     }
     options.settle_seconds = *seconds;
   }
-  if (parsed.count("max-age") != 0) {
-    const auto seconds = ParseDuration(parsed["max-age"].as<std::string>());
+  if (words.Has("max-age")) {
+    const auto seconds = ParseDuration(words.Text("max-age"));
     if (!seconds) {
       return Fail(Code::kUsage, "--max-age is a time as 0, 90, 45m, 12h or 14d");
     }
     options.max_age_seconds = *seconds;
   }
   for (const auto& [name, member] : {std::pair("issue", &Options::issue), {"pr", &Options::pr}}) {
-    if (parsed.count(name) == 0) {
+    if (!words.Has(name)) {
       continue;
     }
-    const auto number = ParseUint(parsed[name].as<std::string>());
+    const auto number = ParseUint(words.Text(name));
     if (!number || *number == 0) {
       return Fail(Code::kUsage, std::string("--") + name + " is a number");
     }
     options.*member = *number;
   }
   return {};
-}
-
-Result<Options> Take(const cxxopts::ParseResult& parsed, const VerbRule& rule,
-                     const std::vector<std::string>& verbatim) {
-  Options options;
-  options.verb = rule.verb;
-  options.names = parsed.unmatched();
-  for (const auto& argument : parsed.arguments()) {
-    const bool allowed = std::ranges::find(rule.options, argument.key()) != rule.options.end();
-    if (!allowed && argument.key() != "help") {
-      return Fail(Code::kUsage, "'" + std::string(rule.name) + "' takes no --" + argument.key(),
-                  kSeeHelp);
-    }
-    if (argument.key() == "label") {
-      options.labels.push_back(argument.value());
-    } else if (argument.value().empty() && argument.key() != "body") {
-      return Fail(Code::kUsage, "--" + argument.key() + " is empty", kSeeHelp);
-    }
-  }
-  for (const auto& name : options.names) {
-    if (name.size() > 1 && name[0] == '-') {
-      return Fail(Code::kUsage, "unknown option '" + EscapeControl(name) + "'", kSeeHelp);
-    }
-  }
-  options.names.insert(options.names.end(), verbatim.begin(), verbatim.end());
-  const auto flag = [&parsed](const char* name) { return parsed.count(name) != 0; };
-  const auto text = [&parsed](const char* name) {
-    return parsed.count(name) != 0 ? parsed[name].as<std::string>() : std::string();
-  };
-  if (flag("help")) {
-    options.verb = Verb::kHelp;
-    return options;
-  }
-  if (options.names.size() < rule.min_names || options.names.size() > rule.max_names) {
-    return Fail(Code::kUsage, "wrong number of arguments for '" + std::string(rule.name) + "'",
-                kSeeHelp);
-  }
-  options.json = flag("json");
-  options.nul = flag("z");
-  options.dry_run = flag("dry-run");
-  options.plan = flag("plan");
-  options.draft = flag("draft");
-  options.abandon = flag("abandon");
-  options.all = flag("all");
-  options.check = flag("check");
-  options.action = text("action");
-  options.from = text("from");
-  options.expect = text("expect");
-  options.remote = text("remote");
-  options.repository = text("repository");
-  options.title = text("title");
-  options.body = text("body");
-  options.body_file = text("body-file");
-  options.head = text("head");
-  options.base = text("base");
-  options.adopt = text("adopt");
-  options.note = text("note");
-  std::ranges::sort(options.labels);
-  MACO_TRY(TakeNumbers(parsed, options));
-  MACO_TRY(CheckCombination(options));
-  return options;
 }
 
 bool IsSending(Verb verb) {
@@ -213,37 +153,44 @@ bool IsSending(Verb verb) {
 Result<Options> ParseOptions(int argc, const char* const* argv) {
   // "plan push ..." is "push --plan ...".
   const bool plan = argc > 1 && std::string_view(argv[1]) == "plan";
-  if (plan) {
-    --argc;
-    ++argv;
-  }
-  const std::string_view verb = argc > 1 ? argv[1] : "";
-  if (verb == "-h" || verb == "--help") {
-    return Options{};
-  }
-  const auto rule = std::ranges::find(Rules(), verb, &VerbRule::name);
-  if (rule == Rules().end() || (plan && !IsSending(rule->verb))) {
-    return Fail(Code::kUsage,
-                verb.empty() ? "no command given" : "unknown command '" + EscapeControl(verb) + "'",
-                kSeeHelp);
-  }
-  // What stands behind "--" is never an option.
-  int end = 2;
-  while (end < argc && std::string_view(argv[end]) != "--") {
-    ++end;
-  }
-  const std::vector<std::string> verbatim(argv + std::min(end + 1, argc), argv + argc);
-  try {
-    cxxopts::Options table = Table();
-    table.allow_unrecognised_options();  // to name them with the verb's own words
-    auto options = Take(table.parse(end - 1, argv + 1), *rule, verbatim);
-    if (options) {
-      options->plan = options->plan || plan;
-    }
+  VerbWords<Verb> read;
+  MACO_ASSIGN(read,
+              ReadVerb(kProgram, Rules(), kTable, argc - (plan ? 1 : 0), argv + (plan ? 1 : 0)));
+  Options options;
+  if (read.rule == nullptr) {
     return options;
-  } catch (const cxxopts::exceptions::exception& error) {
-    return Fail(Code::kUsage, error.what(), kSeeHelp);
   }
+  options.verb = read.rule->verb;
+  if (plan && !IsSending(options.verb)) {
+    return Fail(Misused(kProgram, "'" + std::string(read.rule->name) + "' cannot be planned"));
+  }
+  const Words& words = read.words;
+  options.names = words.names();
+  options.json = words.Has("json");
+  options.nul = words.Has("z");
+  options.dry_run = words.Has("dry-run");
+  options.plan = plan || words.Has("plan");
+  options.draft = words.Has("draft");
+  options.abandon = words.Has("abandon");
+  options.all = words.Has("all");
+  options.check = words.Has("check");
+  options.action = words.Text("action");
+  options.from = words.Text("from");
+  options.expect = words.Text("expect");
+  options.remote = words.Text("remote");
+  options.repository = words.Text("repository");
+  options.title = words.Text("title");
+  options.body = words.Text("body");
+  options.body_file = words.Text("body-file");
+  options.head = words.Text("head");
+  options.base = words.Text("base");
+  options.labels = words.Texts("label");
+  std::ranges::sort(options.labels);
+  options.adopt = words.Text("adopt");
+  options.note = words.Text("note");
+  MACO_TRY(TakeNumbers(words, options));
+  MACO_TRY(CheckCombination(options));
+  return options;
 }
 
 std::string Usage() {

@@ -70,6 +70,17 @@ std::string LaneObjects(const Place& place, const StateRoot& state, const std::s
                                               kLanesName + "/" + row->second.lane_id + "/gitdir";
 }
 
+// git takes it from the repository's own configuration alone.
+std::string ObjectFormatOf(const Place& place) {
+  std::string out = "sha1";
+  for (const auto& value : place.settings) {
+    if (value.key == "extensions.objectformat" && value.scope == "local") {
+      out = value.value;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string Place::Setting(const std::string& key) const {
@@ -113,8 +124,11 @@ Result<Place> FindRepositoryPlace() {
 
 Result<Place> FindPlace() {
   Place place;
-  MACO_ASSIGN(place, FindRepositoryPlace());
-  MACO_ASSIGN(place.settings, ReadConfig(""));
+  ConfiguredRepository found;
+  MACO_ASSIGN(found, FindConfiguredRepository());
+  place.repository = std::move(found.repository);
+  place.settings = std::move(found.config);
+  MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
   return place;
 }
 
@@ -222,7 +236,7 @@ Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRo
         sources.push_back(std::move(lane));
       }
     }
-    return MakeGitTransport(state, std::move(sources));
+    return MakeGitTransport(state, ObjectFormatOf(place), std::move(sources));
   }
   ForgeSettings settings;
   MACO_ASSIGN(settings, ForgeOf(place, repository));
@@ -233,13 +247,6 @@ Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRo
                 "set maco.forge." + settings.host + ".provider back");
   }
   return MakeForgeTransport(state, std::move(settings));
-}
-
-Result<void> PrintDocument(const char* schema, Json document) {
-  document["schema"] = schema;
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(document));
-  return Print(text + "\n");
 }
 
 Result<std::string> AskGit(const std::string& git_dir, std::vector<std::string> arguments,

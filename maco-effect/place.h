@@ -52,9 +52,6 @@ Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRo
                                                const std::string& repository,
                                                const std::string& candidate);
 
-// Prints a document with its schema.
-Result<void> PrintDocument(const char* schema, Json document);
-
 // The answer of git in the repository, without its last newline. Errors: kInvalid with git's words.
 Result<std::string> AskGit(const std::string& git_dir, std::vector<std::string> arguments,
                            const std::vector<std::string>& environment = {});

@@ -7,6 +7,7 @@
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/git/private_repository.h"
 #include "libcommon/os/bounded_read.h"

@@ -1,6 +1,7 @@
 // `git maco journal archive`: closed journals of stores into signed segments, which frees the
 // quota. Contract: git-maco-journal(1), docs/formats/archive.md.
 #include "libcommon/base/exit_code.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/store/store.h"
 #include "libcommon/store/store_list.h"

@@ -1,6 +1,7 @@
 // `git maco journal checkpoint`: writes or checks the envelope of a named run.
 // Contract: git-maco-journal(1).
 #include "libcommon/base/exit_code.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-journal/checkpoint_file.h"
 #include "maco-journal/place.h"

@@ -2,6 +2,7 @@
 // Contract: git-maco-journal(1).
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/os/ofd_lock.h"
 #include "libcommon/state/journals.h"

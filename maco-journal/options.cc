@@ -2,31 +2,20 @@
 // Contract: maco-journal/options.h.
 #include "maco-journal/options.h"
 
-#include <cxxopts.hpp>
-
-#include <algorithm>
-#include <array>
 #include <span>
-#include <string_view>
+
+#include "libcommon/cli/verb_rule.h"
 
 namespace maco::journal {
 namespace {
 
-struct VerbRule {
-  const char* name;
-  Verb verb;
-  std::size_t min_names;
-  std::size_t max_names;
-  std::vector<std::string_view> options;
-};
+constexpr char kProgram[] = "git maco journal";
 
-constexpr std::size_t kMany = 100'000;
-
-const std::vector<VerbRule>& Rules() {
-  static const std::vector<VerbRule> kRules = {
+const std::vector<VerbRule<Verb>>& Rules() {
+  static const std::vector<VerbRule<Verb>> kRules = {
       {"list", Verb::kList, 0, 0, {"json", "z"}},
       {"show", Verb::kShow, 1, 1, {"json", "ndjson"}},
-      {"verify", Verb::kVerify, 0, kMany, {"json"}},
+      {"verify", Verb::kVerify, 0, kManyNames, {"json"}},
       {"repair", Verb::kRepair, 1, 1, {"cut-torn-tail", "rewrite-head", "dry-run", "json"}},
       {"resolve",
        Verb::kResolve,
@@ -37,23 +26,28 @@ const std::vector<VerbRule>& Rules() {
       {"checkpoint", Verb::kCheckpoint, 0, 1, {"output", "check", "json"}},
       {"rebind", Verb::kRebind, 0, 0, {"dry-run"}},
       {"rekey", Verb::kRekey, 0, 0, {"dry-run"}},
-      {"archive", Verb::kArchive, 0, kMany, {"dry-run", "json"}},
+      {"archive", Verb::kArchive, 0, kManyNames, {"dry-run", "json"}},
       {"anchor", Verb::kAnchor, 2, 2, {"dry-run", "json"}},
-      {"export", Verb::kExport, 0, kMany, {"output"}},
+      {"export", Verb::kExport, 0, kManyNames, {"output"}},
   };
   return kRules;
 }
 
-cxxopts::Options Table() {
-  cxxopts::Options table("maco-journal");
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                              //
-      ("h,help", "")("json", "")("ndjson", "")("z", "")("n,dry-run", "")           //
-      ("cut-torn-tail", "")("rewrite-head", "")                                    //
-      ("happened", "")("did-not-happen", "")("abandoned", "")("note", "", text())  //
-      ("output", "", text())("check", "", text())("checkpoint", "", text());
-  return table;
-}
+constexpr OptionRule kTable[] = {
+    {"json"},
+    {"ndjson"},
+    {"z"},
+    {"n,dry-run"},
+    {"cut-torn-tail"},
+    {"rewrite-head"},
+    {"happened"},
+    {"did-not-happen"},
+    {"abandoned"},
+    {"note", Takes::kText},
+    {"output", Takes::kText},
+    {"check", Takes::kText},
+    {"checkpoint", Takes::kText},
+};
 
 // What the rules for one verb do not say.
 Result<void> CheckCombination(const Options& options) {
@@ -94,71 +88,33 @@ Result<void> CheckCombination(const Options& options) {
   return {};
 }
 
-Result<Options> Take(const cxxopts::ParseResult& parsed, const VerbRule& rule) {
-  Options options;
-  options.verb = rule.verb;
-  options.names = parsed.unmatched();
-  for (const auto& argument : parsed.arguments()) {
-    const bool allowed = std::ranges::find(rule.options, argument.key()) != rule.options.end();
-    if (!allowed && argument.key() != "help") {
-      return Fail(Code::kUsage, "'" + std::string(rule.name) + "' takes no --" + argument.key(),
-                  "see 'git maco journal -h'");
-    }
-  }
-  for (const auto& name : options.names) {
-    if (name.size() > 1 && name[0] == '-') {
-      return Fail(Code::kUsage, "unknown option '" + name + "'", "see 'git maco journal -h'");
-    }
-  }
-  const auto flag = [&parsed](const char* name) { return parsed.count(name) != 0; };
-  const auto text = [&parsed](const char* name) {
-    return parsed.count(name) != 0 ? parsed[name].as<std::string>() : std::string();
-  };
-  if (flag("help")) {
-    options.verb = Verb::kHelp;
-    return options;
-  }
-  if (options.names.size() < rule.min_names || options.names.size() > rule.max_names) {
-    return Fail(Code::kUsage, "wrong number of arguments for '" + std::string(rule.name) + "'",
-                "see 'git maco journal -h'");
-  }
-  options.json = flag("json");
-  options.ndjson = flag("ndjson");
-  options.nul = flag("z");
-  options.dry_run = flag("dry-run");
-  options.cut_torn_tail = flag("cut-torn-tail");
-  options.rewrite_head = flag("rewrite-head");
-  options.happened = flag("happened");
-  options.did_not_happen = flag("did-not-happen");
-  options.abandoned = flag("abandoned");
-  options.note = text("note");
-  options.output = text("output");
-  options.check = text("check");
-  options.checkpoint = text("checkpoint");
-  MACO_TRY(CheckCombination(options));
-  return options;
-}
-
 }  // namespace
 
 Result<Options> ParseOptions(int argc, const char* const* argv) {
-  const std::string_view verb = argc > 1 ? argv[1] : "";
-  if (verb == "-h" || verb == "--help") {
-    return Options{};
+  VerbWords<Verb> read;
+  MACO_ASSIGN(read, ReadVerb(kProgram, Rules(), kTable, argc, argv));
+  Options options;
+  if (read.rule == nullptr) {
+    return options;
   }
-  const auto rule = std::ranges::find(Rules(), verb, &VerbRule::name);
-  if (rule == Rules().end()) {
-    return Fail(Code::kUsage,
-                verb.empty() ? "no command given" : "unknown command '" + std::string(verb) + "'",
-                "see 'git maco journal -h'");
-  }
-  try {
-    cxxopts::Options table = Table();
-    table.allow_unrecognised_options();  // to name them with the verb's own words
-    return Take(table.parse(argc - 1, argv + 1), *rule);
-  } catch (const cxxopts::exceptions::exception& error) {
-    return Fail(Code::kUsage, error.what(), "see 'git maco journal -h'");
-  }
+  const Words& words = read.words;
+  options.verb = read.rule->verb;
+  options.names = words.names();
+  options.json = words.Has("json");
+  options.ndjson = words.Has("ndjson");
+  options.nul = words.Has("z");
+  options.dry_run = words.Has("dry-run");
+  options.cut_torn_tail = words.Has("cut-torn-tail");
+  options.rewrite_head = words.Has("rewrite-head");
+  options.happened = words.Has("happened");
+  options.did_not_happen = words.Has("did-not-happen");
+  options.abandoned = words.Has("abandoned");
+  options.note = words.Text("note");
+  options.output = words.Text("output");
+  options.check = words.Text("check");
+  options.checkpoint = words.Text("checkpoint");
+  MACO_TRY(CheckCombination(options));
+  return options;
 }
 
 std::string Usage() {

@@ -37,13 +37,6 @@ Result<StateRoot> OpenToWrite() {
   return StateRoot::Open(place.common_dir, IfMoved::kRefuse, Access::kWrite);
 }
 
-Result<void> PrintDocument(const char* schema, Json document) {
-  document["schema"] = schema;
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(document));
-  return Print(text + "\n");
-}
-
 Result<void> Audit(const StateRoot& state, Json what) {
   what["schema"] = "maco.audit-event/1";
   what["time_us"] = WallMicros();

@@ -21,9 +21,6 @@ Result<Place> FindPlace();
 Result<StateRoot> OpenToRead();
 Result<StateRoot> OpenToWrite();
 
-// Prints a document with its schema, as one line.
-Result<void> PrintDocument(const char* schema, Json document);
-
 // Puts a record of what an operator did on the audit journal, durably. `what` has an "event".
 // Errors: those of opening a journal, kLimit, kIo.
 Result<void> Audit(const StateRoot& state, Json what);

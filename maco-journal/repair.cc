@@ -4,6 +4,7 @@
 
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/random_id.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/state/journals.h"
 #include "maco-journal/place.h"

@@ -6,6 +6,7 @@
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/os/atomic_file.h"
 #include "libcommon/os/bounded_read.h"

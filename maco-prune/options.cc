@@ -2,28 +2,30 @@
 // Contract: maco-prune/options.h.
 #include "maco-prune/options.h"
 
-#include <algorithm>
-#include <cxxopts.hpp>
 #include <optional>
 
 #include "libcommon/base/text.h"
 #include "libcommon/cli/duration.h"
+#include "libcommon/cli/words.h"
 #include "libcommon/state/retention_settings.h"
 
 namespace maco::prune {
 namespace {
 
+constexpr char kProgram[] = "git maco prune";
 constexpr char kSeeHelp[] = "see 'git maco prune -h'";
 
-cxxopts::Options Table() {
-  cxxopts::Options table("maco-prune");
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                            //
-      ("h,help", "")("json", "")("z", "")("n,dry-run", "")                       //
-      ("keep", "", text())("keep-daily", "", text())("keep-weekly", "", text())  //
-      ("max-age", "", text())("max-bytes", "", text())("state", "", text());
-  return table;
-}
+constexpr OptionRule kTable[] = {
+    {"json"},
+    {"z"},
+    {"n,dry-run"},
+    {"keep", Takes::kText},
+    {"keep-daily", Takes::kText},
+    {"keep-weekly", Takes::kText},
+    {"max-age", Takes::kText},
+    {"max-bytes", Takes::kText},
+    {"state", Takes::kText},
+};
 
 Result<Verb> VerbOf(std::vector<std::string>& names) {
   if (names.empty()) {
@@ -44,10 +46,9 @@ Result<Verb> VerbOf(std::vector<std::string>& names) {
   return verb;
 }
 
-Result<void> TakeCount(const cxxopts::ParseResult& parsed, const char* name,
-                       std::optional<std::uint64_t>& out) {
-  if (parsed.count(name) != 0) {
-    out = ParseUint(parsed[name].as<std::string>());
+Result<void> TakeCount(const Words& words, const char* name, std::optional<std::uint64_t>& out) {
+  if (words.Has(name)) {
+    out = ParseUint(words.Text(name));
     if (!out) {
       return Fail(Code::kUsage, std::string("--") + name + " is a number");
     }
@@ -55,25 +56,25 @@ Result<void> TakeCount(const cxxopts::ParseResult& parsed, const char* name,
   return {};
 }
 
-Result<RetentionPolicy> PolicyOf(const cxxopts::ParseResult& parsed) {
+Result<RetentionPolicy> PolicyOf(const Words& words) {
   RetentionPolicy out;
-  MACO_TRY(TakeCount(parsed, "keep", out.keep));
-  MACO_TRY(TakeCount(parsed, "keep-daily", out.keep_daily));
-  MACO_TRY(TakeCount(parsed, "keep-weekly", out.keep_weekly));
-  if (parsed.count("max-age") != 0) {
-    out.max_age_seconds = ParseDuration(parsed["max-age"].as<std::string>());
+  MACO_TRY(TakeCount(words, "keep", out.keep));
+  MACO_TRY(TakeCount(words, "keep-daily", out.keep_daily));
+  MACO_TRY(TakeCount(words, "keep-weekly", out.keep_weekly));
+  if (words.Has("max-age")) {
+    out.max_age_seconds = ParseDuration(words.Text("max-age"));
     if (!out.max_age_seconds) {
       return Fail(Code::kUsage, "--max-age is a time as 90, 45m, 12h, 14d or 8w");
     }
   }
-  if (parsed.count("max-bytes") != 0) {
-    out.max_bytes = ParseSize(parsed["max-bytes"].as<std::string>());
+  if (words.Has("max-bytes")) {
+    out.max_bytes = ParseSize(words.Text("max-bytes"));
     if (!out.max_bytes) {
       return Fail(Code::kUsage, "--max-bytes is a size as 1000000, 500m or 2g");
     }
   }
-  if (parsed.count("state") != 0) {
-    auto outcomes = ParseOutcomes(parsed["state"].as<std::string>());
+  if (words.Has("state")) {
+    auto outcomes = ParseOutcomes(words.Text("state"));
     if (!outcomes) {
       return Fail(Code::kUsage, "--state: " + outcomes.error().message, outcomes.error().remedy);
     }
@@ -82,22 +83,21 @@ Result<RetentionPolicy> PolicyOf(const cxxopts::ParseResult& parsed) {
   return out;
 }
 
-Result<Options> Take(const cxxopts::ParseResult& parsed) {
+}  // namespace
+
+Result<Options> ParseOptions(int argc, const char* const* argv) {
+  Words words;
+  MACO_ASSIGN(words, ReadWords(kProgram, kTable, argc, argv));
   Options options;
-  if (parsed.count("help") != 0) {
+  if (words.Has("help")) {
     return options;
   }
-  options.names = parsed.unmatched();
-  for (const auto& name : options.names) {
-    if (name.size() > 1 && name[0] == '-') {
-      return Fail(Code::kUsage, "unknown option '" + EscapeControl(name) + "'", kSeeHelp);
-    }
-  }
+  options.names = words.names();
   MACO_ASSIGN(options.verb, VerbOf(options.names));
-  MACO_ASSIGN(options.policy, PolicyOf(parsed));
-  options.dry_run = parsed.count("dry-run") != 0;
-  options.json = parsed.count("json") != 0;
-  options.nul = parsed.count("z") != 0;
+  MACO_ASSIGN(options.policy, PolicyOf(words));
+  options.dry_run = words.Has("dry-run");
+  options.json = words.Has("json");
+  options.nul = words.Has("z");
   if (options.json && options.nul) {
     return Fail(Code::kUsage, "--json and -z exclude each other");
   }
@@ -106,18 +106,6 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
     return Fail(Code::kUsage, "that option is for pruning alone", kSeeHelp);
   }
   return options;
-}
-
-}  // namespace
-
-Result<Options> ParseOptions(int argc, const char* const* argv) {
-  try {
-    cxxopts::Options table = Table();
-    table.allow_unrecognised_options();  // to name them with our own words
-    return Take(table.parse(argc, argv));
-  } catch (const cxxopts::exceptions::exception& error) {
-    return Fail(Code::kUsage, error.what(), kSeeHelp);
-  }
 }
 
 std::string Usage() {

@@ -54,11 +54,4 @@ Result<RetentionPolicy> PolicyFor(const RetentionPolicy& given) {
   return out;
 }
 
-Result<void> PrintDocument(const char* schema, Json document) {
-  document["schema"] = schema;
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(document));
-  return Print(text + "\n");
-}
-
 }  // namespace maco::prune

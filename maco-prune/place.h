@@ -30,6 +30,4 @@ Result<Directory> OpenQuarantine(const StateRoot& state);
 // The policy of the command line; what it does not say, maco.prune.* of the operator's settings.
 Result<RetentionPolicy> PolicyFor(const RetentionPolicy& given);
 
-Result<void> PrintDocument(const char* schema, Json document);
-
 }  // namespace maco::prune

@@ -1,67 +1,57 @@
-// Options by cxxopts, the command after "--" untouched.
+// The options; the command after "--" untouched.
 // Contract: maco-run/options.h.
 #include "maco-run/options.h"
 
-#include <cxxopts.hpp>
-
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 
 #include "libcommon/base/text.h"
+#include "libcommon/cli/words.h"
 #include "libcommon/state/journals.h"
 
 namespace maco::run {
 namespace {
 
-cxxopts::Options Table() {
-  cxxopts::Options table("maco-run");
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  const auto list = [] { return cxxopts::value<std::vector<std::string>>(); };
-  table.add_options()                //
-      ("h,help", "")("version", "")  //
-      ("profile", "", text())        //
-      ("workspace", "", text())      //
-      ("lane", "", text())           //
-      ("write-claims", "")           //
-      ("validates", "", text())      //
-      ("write", "", list())          //
-      ("env", "", list())            //
-      ("pass-env", "", list())       //
-      ("run", "", text())            //
-      ("step", "", text())           //
-      ("validation", "")             //
-      ("result", "", text())("json", "")("raw", "")("evidence-fd", "", text());
-  for (const auto& info : AllLimits()) {
-    table.add_options()(info.option, "", text());
-  }
-  return table;
-}
+constexpr char kProgram[] = "maco-run";
 
-// cxxopts splits list values at commas; here every value is one value.
-std::vector<std::string> Values(const cxxopts::ParseResult& parsed, const char* name) {
-  std::vector<std::string> out;
-  for (const auto& argument : parsed.arguments()) {
-    if (argument.key() == name) {
-      out.push_back(argument.value());
-    }
+std::vector<OptionRule> Table() {
+  std::vector<OptionRule> out = {
+      {"version"},
+      {"profile", Takes::kAnyText},
+      {"workspace", Takes::kAnyText},
+      {"lane", Takes::kAnyText},
+      {"write-claims"},
+      {"validates", Takes::kAnyText},
+      {"write", Takes::kAnyText},
+      {"env", Takes::kAnyText},
+      {"pass-env", Takes::kAnyText},
+      {"run", Takes::kAnyText},
+      {"step", Takes::kAnyText},
+      {"validation"},
+      {"result", Takes::kAnyText},
+      {"json"},
+      {"raw"},
+      {"evidence-fd", Takes::kAnyText},
+  };
+  for (const auto& info : AllLimits()) {
+    out.push_back({info.option, Takes::kAnyText});
   }
   return out;
 }
 
-Result<void> TakeLimits(const cxxopts::ParseResult& parsed, LimitFlags& flags) {
+Result<void> TakeLimits(const Words& words, LimitFlags& flags) {
   for (const auto& info : AllLimits()) {
-    if (parsed.count(info.option) != 0) {
-      MACO_ASSIGN(flags[info.option], ParseLimit(info, parsed[info.option].as<std::string>(),
-                                                 std::string("--") + info.option));
+    if (words.Has(info.option)) {
+      MACO_ASSIGN(flags[info.option],
+                  ParseLimit(info, words.Text(info.option), std::string("--") + info.option));
     }
   }
   return {};
 }
 
-Result<void> TakeVariables(const cxxopts::ParseResult& parsed, Request& request) {
-  request.variables = Values(parsed, "env");
-  for (const auto& name : Values(parsed, "pass-env")) {
+Result<void> TakeVariables(const Words& words, Request& request) {
+  request.variables = words.Texts("env");
+  for (const auto& name : words.Texts("pass-env")) {
     const char* value = getenv(name.c_str());
     if (value == nullptr) {
       return Fail(Code::kUsage, "--pass-env '" + name + "': there is no such variable");
@@ -71,18 +61,18 @@ Result<void> TakeVariables(const cxxopts::ParseResult& parsed, Request& request)
   return {};
 }
 
-Result<void> TakeStep(const cxxopts::ParseResult& parsed, Options& options) {
-  const bool named = parsed.count("run") != 0;
-  if (named != (parsed.count("step") != 0)) {
+Result<void> TakeStep(const Words& words, Options& options) {
+  const bool named = words.Has("run");
+  if (named != words.Has("step")) {
     return Fail(Code::kUsage, "--run and --step need each other");
   }
-  options.validation = parsed.count("validation") != 0;
+  options.validation = words.Has("validation");
   if (!named) {
     return options.validation ? Fail(Code::kUsage, "--validation needs --run and --step")
                               : Result<void>();
   }
-  options.run_name = parsed["run"].as<std::string>();
-  options.step_name = parsed["step"].as<std::string>();
+  options.run_name = words.Text("run");
+  options.step_name = words.Text("step");
   for (const auto& name : {options.run_name, options.step_name}) {
     if (!IsPlainName(name)) {
       return Fail(Code::kUsage, "'" + name + "' cannot name a run or a step",
@@ -92,17 +82,17 @@ Result<void> TakeStep(const cxxopts::ParseResult& parsed, Options& options) {
   return {};
 }
 
-Result<void> TakeLane(const cxxopts::ParseResult& parsed, Options& options) {
-  options.write_claims = parsed.count("write-claims") != 0;
-  if (parsed.count("validates") != 0) {
-    options.validates = parsed["validates"].as<std::string>();
+Result<void> TakeLane(const Words& words, Options& options) {
+  options.write_claims = words.Has("write-claims");
+  if (words.Has("validates")) {
+    options.validates = words.Text("validates");
   }
-  if (parsed.count("lane") == 0) {
+  if (!words.Has("lane")) {
     return options.write_claims || !options.validates.empty()
                ? Fail(Code::kUsage, "--write-claims and --validates need --lane")
                : Result<void>();
   }
-  options.lane = parsed["lane"].as<std::string>();
+  options.lane = words.Text("lane");
   if (!options.request.workspace.empty()) {
     return Fail(Code::kUsage, "--lane and --workspace exclude each other");
   }
@@ -116,18 +106,18 @@ Result<void> TakeLane(const cxxopts::ParseResult& parsed, Options& options) {
   return {};
 }
 
-Result<Options> Take(const cxxopts::ParseResult& parsed) {
+Result<Options> Take(const Words& words) {
   Options options;
-  if (parsed.count("help") != 0 || parsed.count("version") != 0) {
-    options.action = parsed.count("help") != 0 ? Options::Action::kHelp : Options::Action::kVersion;
+  if (words.Has("help") || words.Has("version")) {
+    options.action = words.Has("help") ? Options::Action::kHelp : Options::Action::kVersion;
     return options;
   }
-  if (!parsed.unmatched().empty()) {
-    return Fail(Code::kUsage, "unexpected argument '" + parsed.unmatched().front() + "'",
+  if (!words.names().empty()) {
+    return Fail(Code::kUsage, "unexpected argument '" + EscapeControl(words.names().front()) + "'",
                 "write the command after '--'");
   }
-  if (parsed.count("profile") != 0) {
-    const std::string name = parsed["profile"].as<std::string>();
+  if (words.Has("profile")) {
+    const std::string name = words.Text("profile");
     const auto profile = ParseProfile(name);
     if (!profile) {
       return Fail(Code::kUsage, "unknown profile '" + name + "'",
@@ -136,28 +126,28 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
     options.request.profile = *profile;
     options.profile_named = true;
   }
-  if (parsed.count("workspace") != 0) {
-    options.request.workspace = parsed["workspace"].as<std::string>();
+  if (words.Has("workspace")) {
+    options.request.workspace = words.Text("workspace");
   }
-  options.request.write_roots = Values(parsed, "write");
-  MACO_TRY(TakeVariables(parsed, options.request));
-  MACO_TRY(TakeLimits(parsed, options.limit_flags));
-  options.raw = parsed.count("raw") != 0 && parsed["raw"].as<bool>();
-  options.json = parsed.count("json") != 0 && parsed["json"].as<bool>();
-  if (options.json && parsed.count("evidence-fd") != 0) {
+  options.request.write_roots = words.Texts("write");
+  MACO_TRY(TakeVariables(words, options.request));
+  MACO_TRY(TakeLimits(words, options.limit_flags));
+  options.raw = words.Has("raw");
+  options.json = words.Has("json");
+  if (options.json && words.Has("evidence-fd")) {
     return Fail(Code::kUsage, "--json and --evidence-fd exclude each other");
   }
-  MACO_TRY(TakeStep(parsed, options));
-  MACO_TRY(TakeLane(parsed, options));
-  if (parsed.count("result-limit") != 0 && parsed.count("result") == 0) {
+  MACO_TRY(TakeStep(words, options));
+  MACO_TRY(TakeLane(words, options));
+  if (words.Has("result-limit") && !words.Has("result")) {
     return Fail(Code::kUsage, "--result-limit needs --result");
   }
-  if (parsed.count("result") != 0) {
-    options.result_file = parsed["result"].as<std::string>();
+  if (words.Has("result")) {
+    options.result_file = words.Text("result");
     options.request.with_result = true;
   }
-  if (parsed.count("evidence-fd") != 0) {
-    const auto fd = ParseUint(parsed["evidence-fd"].as<std::string>());
+  if (words.Has("evidence-fd")) {
+    const auto fd = ParseUint(words.Text("evidence-fd"));
     if (!fd || *fd > 1U << 20U) {
       return Fail(Code::kUsage, "--evidence-fd needs the number of an open descriptor");
     }
@@ -171,25 +161,22 @@ Result<Options> Take(const cxxopts::ParseResult& parsed) {
 Result<Options> ParseOptions(int argc, const char* const* argv) {
   int own = argc;
   for (int i = 1; i < argc; ++i) {
-    if (strcmp(argv[i], "--") == 0) {
+    if (std::string_view(argv[i]) == "--") {
       own = i;
       break;
     }
   }
-  try {
-    cxxopts::Options table = Table();
-    Options options;
-    MACO_ASSIGN(options, Take(table.parse(own, argv)));
-    for (int i = own + 1; i < argc; ++i) {
-      options.request.command.emplace_back(argv[i]);
-    }
-    if (options.action == Options::Action::kRun && options.request.command.empty()) {
-      return Fail(Code::kUsage, "no command given", "write it after '--'; 'maco-run -h' helps");
-    }
-    return options;
-  } catch (const cxxopts::exceptions::exception& error) {
-    return Fail(Code::kUsage, error.what(), "see 'maco-run -h'");
+  Words words;
+  MACO_ASSIGN(words, ReadWords(kProgram, Table(), own, argv));
+  Options options;
+  MACO_ASSIGN(options, Take(words));
+  for (int i = own + 1; i < argc; ++i) {
+    options.request.command.emplace_back(argv[i]);
   }
+  if (options.action == Options::Action::kRun && options.request.command.empty()) {
+    return Fail(Code::kUsage, "no command given", "write it after '--'; 'maco-run -h' helps");
+  }
+  return options;
 }
 
 std::string Usage() {

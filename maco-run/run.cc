@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <iterator>
 #include <optional>
 
@@ -100,6 +101,8 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   if (!signals) {
     return Fail(std::move(signals).error());
   }
+  // Threads inherit the signals that are blocked.
+  auto git_asked = std::async(std::launch::async, FindConfiguredRepository);
   auto manager = UserManager::Connect(geteuid());
   if (!manager) {
     return Fail(std::move(manager).error());
@@ -110,7 +113,9 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
   MACO_ASSIGN(host, DescribeHost(version));
   timings.Mark("connected");
   Surroundings surroundings;
-  MACO_ASSIGN(surroundings, FindSurroundings());
+  ConfiguredRepository found;
+  MACO_ASSIGN(found, git_asked.get());
+  MACO_ASSIGN(surroundings, FindSurroundings(std::move(found.repository)));
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(surroundings.common_dir));
   auto state = StateRoot::Open(common_dir, IfMoved::kRefuse, Access::kWrite);
@@ -124,8 +129,7 @@ Result<int> ExecuteRun(const Options& options, const TestHooks& hooks) {
     MACO_ASSIGN(result_place, FindResultPlace(options.result_file));
   }
   Request request = options.request;
-  std::vector<ConfigValue> settings;
-  MACO_ASSIGN(settings, ReadAllConfig());
+  const std::vector<ConfigValue> settings = std::move(found.config);
   MACO_ASSIGN(request.limits, LimitsOf(options, settings));
   std::optional<ChosenLane> lane;
   if (!options.lane.empty()) {

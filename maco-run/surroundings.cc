@@ -38,14 +38,12 @@ bool NamedByCaller(const std::string& worktree, const std::string& current) {
 
 }  // namespace
 
-Result<Surroundings> FindSurroundings() {
+Result<Surroundings> FindSurroundings(Repository repository) {
   Surroundings out;
   MACO_ASSIGN(out.current_directory, CurrentDirectory());
   MACO_ASSIGN(out.guardian, OwnProgram("maco-guardian"));
   const passwd* user = getpwuid(geteuid());
   out.home = user != nullptr ? user->pw_dir : "";
-  Repository repository;
-  MACO_ASSIGN(repository, FindRepository());
   out.git_dir = std::move(repository.git_dir);
   out.common_dir = std::move(repository.common_dir);
   out.worktree = std::move(repository.worktree);

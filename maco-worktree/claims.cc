@@ -11,6 +11,7 @@
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-worktree/claim_input.h"
 #include "maco-worktree/claim_rules.h"

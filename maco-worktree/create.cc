@@ -10,6 +10,7 @@
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/git/private_repository.h"
 #include "maco-worktree/claim_input.h"

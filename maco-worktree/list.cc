@@ -6,6 +6,7 @@
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/lane/lane_sight.h"
 #include "maco-worktree/apply_leftovers.h"

@@ -2,35 +2,23 @@
 // Contract: maco-worktree/options.h.
 #include "maco-worktree/options.h"
 
-#include <algorithm>
-#include <cxxopts.hpp>
-
-#include "libcommon/base/text.h"
+#include "libcommon/cli/duration.h"
+#include "libcommon/cli/verb_rule.h"
 
 namespace maco::worktree {
 namespace {
 
-struct VerbRule {
-  const char* name;
-  Verb verb;
-  std::size_t min_names;
-  std::size_t max_names;
-  std::vector<std::string_view> options;
-};
+constexpr std::uint64_t kDefaultMaxAge = 14 * 86'400;  // seconds
+constexpr char kProgram[] = "git maco worktree";
 
-constexpr std::size_t kMany = 10'000;
-constexpr std::uint64_t kDay = 86'400;
-constexpr std::uint64_t kDefaultMaxAge = 14 * kDay;
-constexpr char kSeeHelp[] = "see 'git maco worktree -h'";
-
-const std::vector<VerbRule>& Rules() {
-  static const std::vector<VerbRule> kRules = {
+const std::vector<VerbRule<Verb>>& Rules() {
+  static const std::vector<VerbRule<Verb>> kRules = {
       {"create", Verb::kCreate, 1, 1, {"base", "claim", "private", "include", "dry-run", "json"}},
       {"list", Verb::kList, 0, 0, {"json", "z"}},
-      {"claim", Verb::kClaim, 2, kMany, {"expires", "take-over", "dry-run"}},
-      {"release", Verb::kRelease, 1, kMany, {"dry-run"}},
-      {"owner", Verb::kOwner, 0, kMany, {"json", "z", "staged"}},
-      {"intent", Verb::kIntent, 1, kMany, {"kind", "reason", "json"}},
+      {"claim", Verb::kClaim, 2, kManyNames, {"expires", "take-over", "dry-run"}},
+      {"release", Verb::kRelease, 1, kManyNames, {"dry-run"}},
+      {"owner", Verb::kOwner, 0, kManyNames, {"json", "z", "staged"}},
+      {"intent", Verb::kIntent, 1, kManyNames, {"kind", "reason", "json"}},
       {"capture", Verb::kCapture, 1, 1, {"rehash", "json", "dry-run"}},
       {"show", Verb::kShow, 1, 1, {"stat", "json"}},
       {"accept", Verb::kAccept, 1, 1, {"note", "unverified", "dry-run"}},
@@ -51,43 +39,34 @@ const std::vector<VerbRule>& Rules() {
   return kRules;
 }
 
-cxxopts::Options Table() {
-  cxxopts::Options table("maco-worktree");
-  const auto text = [] { return cxxopts::value<std::string>(); };
-  table.add_options()                                                           //
-      ("h,help", "")("json", "")("z", "")("n,dry-run", "")("private", "")       //
-      ("take-over", "")("staged", "")("rehash", "")("stat", "")("discard", "")  //
-      ("commit", "")("index", "")("worktree", "")("continue", "")("abort", "")  //
-      ("base", "", text())("claim", "", text())                                 //
-      ("include", "", text())("expires", "", text())("reason", "", text())      //
-      ("note", "", text())("unverified", "", text())("candidate", "", text())   //
-      ("kind", "", text())("untaint", "", text())("m,message", "", text())      //
-      ("max-age", "", text());
-  return table;
-}
-
-// "30", "45m", "12h", "14d".
-std::optional<std::uint64_t> ParseSeconds(std::string_view text) {
-  std::uint64_t unit = 1;
-  if (!text.empty()) {
-    switch (text.back()) {
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = kDay;
-        break;
-      default:
-        break;
-    }
-  }
-  constexpr std::uint64_t kMost = 36'500 * kDay;
-  const auto number = ParseUint(unit == 1 ? text : text.substr(0, text.size() - 1));
-  return number && *number <= kMost / unit ? std::optional(*number * unit) : std::nullopt;
-}
+constexpr OptionRule kTable[] = {
+    {"json"},
+    {"z"},
+    {"n,dry-run"},
+    {"private"},
+    {"take-over"},
+    {"staged"},
+    {"rehash"},
+    {"stat"},
+    {"discard"},
+    {"commit"},
+    {"index"},
+    {"worktree"},
+    {"continue"},
+    {"abort"},
+    {"base", Takes::kText},
+    {"claim", Takes::kAnyText},  // an empty one is told as no path
+    {"include", Takes::kText},
+    {"expires", Takes::kText},
+    {"reason", Takes::kText},
+    {"note", Takes::kText},
+    {"unverified", Takes::kText},
+    {"candidate", Takes::kText},
+    {"kind", Takes::kText},
+    {"untaint", Takes::kText},
+    {"m,message", Takes::kText},
+    {"max-age", Takes::kText},
+};
 
 Result<void> CheckCombination(const Options& options) {
   if (options.json && options.nul) {
@@ -119,118 +98,69 @@ Result<void> CheckCombination(const Options& options) {
   return {};
 }
 
-Result<void> TakeSeconds(const std::string& text, const char* name, std::uint64_t& out) {
-  const auto seconds = ParseSeconds(text);
-  if (!seconds || *seconds == 0) {
-    return Fail(Code::kUsage, std::string("--") + name + " is a time as 90, 45m, 12h or 14d");
+Result<void> TakeSeconds(const Words& words, const char* name, std::uint64_t& out) {
+  if (words.Has(name)) {
+    const auto seconds = ParseDuration(words.Text(name));
+    if (!seconds || *seconds == 0) {
+      return Fail(Code::kUsage, std::string("--") + name + " is a time as 90, 45m, 12h or 14d");
+    }
+    out = *seconds;
   }
-  out = *seconds;
   return {};
 }
 
-Result<Options> Take(const cxxopts::ParseResult& parsed, const VerbRule& rule,
-                     const std::vector<std::string>& verbatim) {
-  Options options;
-  options.verb = rule.verb;
-  options.names = parsed.unmatched();
-  for (const auto& argument : parsed.arguments()) {
-    const bool allowed = std::ranges::find(rule.options, argument.key()) != rule.options.end();
-    if (!allowed && argument.key() != "help") {
-      return Fail(Code::kUsage, "'" + std::string(rule.name) + "' takes no --" + argument.key(),
-                  kSeeHelp);
-    }
-  }
-  for (const auto& name : options.names) {
-    if (name.size() > 1 && name[0] == '-') {
-      return Fail(Code::kUsage, "unknown option '" + EscapeControl(name) + "'", kSeeHelp);
-    }
-  }
-  options.names.insert(options.names.end(), verbatim.begin(), verbatim.end());
-  const auto flag = [&parsed](const char* name) { return parsed.count(name) != 0; };
-  const auto text = [&parsed](const char* name) {
-    return parsed.count(name) != 0 ? parsed[name].as<std::string>() : std::string();
-  };
-  if (flag("help")) {
-    options.verb = Verb::kHelp;
-    return options;
-  }
-  if (options.names.size() < rule.min_names || options.names.size() > rule.max_names) {
-    return Fail(Code::kUsage, "wrong number of arguments for '" + std::string(rule.name) + "'",
-                kSeeHelp);
-  }
-  options.json = flag("json");
-  options.nul = flag("z");
-  options.dry_run = flag("dry-run");
-  options.base = text("base");
-  // Each by itself: a list of cxxopts would be split at commas.
-  for (const auto& argument : parsed.arguments()) {
-    if (argument.key() == "claim") {
-      options.claims.push_back(argument.value());
-    } else if (argument.value().empty() && !argument.key().empty()) {
-      return Fail(Code::kUsage, "--" + argument.key() + " is empty", kSeeHelp);
-    }
-  }
-  options.is_private = flag("private");
-  options.include = text("include");
-  options.take_over = flag("take-over");
-  options.staged = flag("staged");
-  options.rehash = flag("rehash");
-  options.stat = flag("stat");
-  options.reason = text("reason");
-  options.note = text("note");
-  options.unverified = text("unverified");
-  options.candidate = text("candidate");
-  options.kind = flag("kind") ? text("kind") : "path";
-  options.untaint = text("untaint");
-  options.message = text("message");
-  options.proceed = flag("continue");
-  options.abort = flag("abort");
-  options.discard = flag("discard");
+Result<void> TakeMode(const Words& words, Options& options) {
   for (const char* mode : {"commit", "index", "worktree"}) {
-    if (flag(mode)) {
-      if (!options.mode.empty()) {
-        return Fail(Code::kUsage, "--" + options.mode + " and --" + mode + " exclude each other");
-      }
-      options.mode = mode;
+    if (!words.Has(mode)) {
+      continue;
     }
+    if (!options.mode.empty()) {
+      return Fail(Code::kUsage, "--" + options.mode + " and --" + mode + " exclude each other");
+    }
+    options.mode = mode;
   }
-  if (flag("expires")) {
-    MACO_TRY(TakeSeconds(text("expires"), "expires", options.expires_seconds));
-  }
-  options.max_age_seconds = kDefaultMaxAge;
-  if (flag("max-age")) {
-    MACO_TRY(TakeSeconds(text("max-age"), "max-age", options.max_age_seconds));
-  }
-  MACO_TRY(CheckCombination(options));
-  return options;
+  return {};
 }
 
 }  // namespace
 
 Result<Options> ParseOptions(int argc, const char* const* argv) {
-  const std::string_view verb = argc > 1 ? argv[1] : "";
-  if (verb == "-h" || verb == "--help") {
-    return Options{};
+  VerbWords<Verb> read;
+  MACO_ASSIGN(read, ReadVerb(kProgram, Rules(), kTable, argc, argv));
+  Options options;
+  if (read.rule == nullptr) {
+    return options;
   }
-  const auto rule = std::ranges::find(Rules(), verb, &VerbRule::name);
-  if (rule == Rules().end()) {
-    return Fail(Code::kUsage,
-                verb.empty() ? "no command given" : "unknown command '" + EscapeControl(verb) + "'",
-                kSeeHelp);
-  }
-  // What stands behind "--" is never an option.
-  int end = 2;
-  while (end < argc && std::string_view(argv[end]) != "--") {
-    ++end;
-  }
-  const std::vector<std::string> verbatim(argv + std::min(end + 1, argc), argv + argc);
-  try {
-    cxxopts::Options table = Table();
-    table.allow_unrecognised_options();  // to name them with the verb's own words
-    return Take(table.parse(end - 1, argv + 1), *rule, verbatim);
-  } catch (const cxxopts::exceptions::exception& error) {
-    return Fail(Code::kUsage, error.what(), kSeeHelp);
-  }
+  const Words& words = read.words;
+  options.verb = read.rule->verb;
+  options.names = words.names();
+  options.json = words.Has("json");
+  options.nul = words.Has("z");
+  options.dry_run = words.Has("dry-run");
+  options.base = words.Text("base");
+  options.claims = words.Texts("claim");
+  options.is_private = words.Has("private");
+  options.include = words.Text("include");
+  options.take_over = words.Has("take-over");
+  options.staged = words.Has("staged");
+  options.rehash = words.Has("rehash");
+  options.stat = words.Has("stat");
+  options.reason = words.Text("reason");
+  options.note = words.Text("note");
+  options.unverified = words.Text("unverified");
+  options.candidate = words.Text("candidate");
+  options.kind = words.Has("kind") ? words.Text("kind") : "path";
+  options.untaint = words.Text("untaint");
+  options.message = words.Text("message");
+  options.proceed = words.Has("continue");
+  options.abort = words.Has("abort");
+  options.discard = words.Has("discard");
+  options.max_age_seconds = kDefaultMaxAge;
+  MACO_TRY(TakeMode(words, options));
+  MACO_TRY(TakeSeconds(words, "expires", options.expires_seconds));
+  MACO_TRY(TakeSeconds(words, "max-age", options.max_age_seconds));
+  MACO_TRY(CheckCombination(options));
+  return options;
 }
 
 std::string Usage() {

@@ -102,14 +102,14 @@ Result<void> TakeSetting(const ConfigValue& value, Place& place) {
 
 Result<Place> FindPlace() {
   Place place;
-  MACO_ASSIGN(place.repository, FindRepository());
+  ConfiguredRepository found;
+  MACO_ASSIGN(found, FindConfiguredRepository());
+  place.repository = std::move(found.repository);
   MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
   place.auto_crlf = "false";
   place.eol = "native";
   place.lanes_root = DefaultLanesRoot(place.repository.common_dir);
-  std::vector<ConfigValue> values;
-  MACO_ASSIGN(values, ReadConfig(""));
-  for (const auto& value : values) {
+  for (const auto& value : found.config) {
     MACO_TRY(TakeSetting(value, place));
   }
   // git names working trees without symbolic links, and so must we, to know a lane again.
@@ -189,13 +189,6 @@ Result<std::string> AskRepositoryGit(const std::string& git_dir,
     result.output.pop_back();
   }
   return std::move(result.output);
-}
-
-Result<void> PrintDocument(const char* schema, Json document) {
-  document["schema"] = schema;
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(document));
-  return Print(text + "\n");
 }
 
 std::string Quoted(const std::string& path) { return "'" + EscapeControl(path) + "'"; }

@@ -49,9 +49,6 @@ Result<std::string> AskRepositoryGit(const std::string& git_dir,
 // kInvalid, in git's own words.
 Error GitFailure(const std::string& what, const SpawnResult& result);
 
-// Prints a document with its schema, as one line.
-Result<void> PrintDocument(const char* schema, Json document);
-
 // A path for people: quoted and escaped.
 std::string Quoted(const std::string& path);
 

@@ -10,6 +10,7 @@
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-worktree/lane_losses.h"
 #include "maco-worktree/lane_removal.h"

@@ -6,6 +6,7 @@
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
+#include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-worktree/candidate_document.h"
 #include "maco-worktree/decision.h"

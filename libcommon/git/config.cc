@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <future>
 #include <string_view>
 
 #include "libcommon/base/text.h"
@@ -86,6 +87,14 @@ Result<std::vector<ConfigValue>> ReadAllConfig(const std::string& directory) {
   MACO_ASSIGN(output,
               Ask({"config", "--null", "--show-scope", "--show-origin", "--list"}, directory));
   return Parse(output, true);
+}
+
+Result<ConfiguredRepository> FindConfiguredRepository() {
+  auto asked = std::async(std::launch::async, [] { return ReadAllConfig(); });
+  ConfiguredRepository out;
+  MACO_ASSIGN(out.repository, FindRepository());
+  MACO_ASSIGN(out.config, asked.get());
+  return out;
 }
 
 }  // namespace maco

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libcommon/base/result.h"
+#include "libcommon/git/repository.h"
 
 namespace maco {
 
@@ -25,6 +26,14 @@ struct ConfigValue {
 // kTimeout, kLimit, kIo.
 Result<std::vector<ConfigValue>> ReadConfig(const std::string& prefix,
                                             const std::string& directory = {});
+
+struct ConfiguredRepository {
+  Repository repository;
+  std::vector<ConfigValue> config;  // every value there is, with its file
+};
+
+// Both of the current directory, in the time of one. Errors: those of FindRepository first.
+Result<ConfiguredRepository> FindConfiguredRepository();
 
 // Every value there is, with its file, by one git as above.
 Result<std::vector<ConfigValue>> ReadAllConfig(const std::string& directory = {});

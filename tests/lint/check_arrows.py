@@ -17,7 +17,7 @@ LAYERS = {
     "effect": ("base", "os", "auth", "log", "store"),
     "git": ("base", "os", "auth", "log"),
     "state": ("base", "os", "auth", "log", "store", "git", "cli"),
-    "cli": ("base",),
+    "cli": ("base", "os", "auth"),
 }
 
 # Library -> its headers, and where they may be included. "one": a single .cc of the whole tree;
@@ -26,7 +26,7 @@ LIBRARIES = {
     "openssl": (r"openssl/", "one"),
     "nlohmann": (r"nlohmann/", {"libcommon/auth/json.h"}),
     "tl-expected": (r"tl/expected", {"libcommon/base/result.h"}),
-    "cxxopts": (r"cxxopts", "one per tool"),
+    "cxxopts": (r"cxxopts", "one"),
     "libseccomp": (r"seccomp\.h$", "one"),
     "libsystemd": (r"systemd/", "one"),
     "libcurl": (r"curl/", "one"),
