@@ -138,9 +138,9 @@ Result<Mac> StoredMac(const Json& document) {
 
 }  // namespace
 
-Result<std::string> Canonicalize(const Json& value) {
+Result<std::string> Canonicalize(const Json& value, std::size_t depth) {
   Printer printer;
-  MACO_TRY(printer.Value(value, 0));
+  MACO_TRY(printer.Value(value, depth));
   std::string out = printer.Take();
   if (out.size() > kMaxJsonBytes) {
     return Fail(Code::kLimit, "a JSON document is too large");

@@ -21,8 +21,9 @@ Result<Json> ParseJson(std::string_view text, std::size_t limit);
 
 // The canonical form: no blanks, members ordered by the bytes of their names, shortest escapes.
 // Parsing it gives the same value. Errors: kInvalid (a float, binary or discarded value, a string
-// that is not UTF-8), kLimit (depth, kMaxJsonBytes).
-Result<std::string> Canonicalize(const Json& value);
+// that is not UTF-8), kLimit (depth, kMaxJsonBytes). A text that is to become part of a document
+// says in how many containers, `depth`; they count for the limit.
+Result<std::string> Canonicalize(const Json& value, std::size_t depth = 0);
 
 // Adds the member "mac" to `document`, an object without one, and returns its canonical form.
 // `domain` names the kind of document and its version ("maco.evidence/1"); it selects the subkey

@@ -73,7 +73,7 @@ Result<Effect> EffectTable::Choose(const std::string& text) const {
   if (second != rows_->rows().end() && second->first.starts_with(key)) {
     return Fail(Code::kInvalid, "several effects begin with '" + text + "'", "give more digits");
   }
-  return DecodeEffect(first->first, first->second.value);
+  return DecodeEffect(first->first, first->second.value());
 }
 
 const Json* EffectTable::RequestOf(const std::string& id) const {
@@ -81,15 +81,21 @@ const Json* EffectTable::RequestOf(const std::string& id) const {
 }
 
 std::optional<Effect> EffectTable::WithSubject(const std::string& subject) const {
+  const auto quoted = Canonicalize(subject);
+  if (!quoted) {
+    return std::nullopt;  // no row has what is no text
+  }
+  // Rows are many, and have one form: none is parsed that does not have this in its text.
+  const std::string member = "\"subject\":" + *quoted;
   const std::string begin = EffectKey("");
   for (auto row = rows_->rows().lower_bound(begin);
        row != rows_->rows().end() && row->first.starts_with(begin); ++row) {
-    const std::string* text = TextMember(row->second.value, "subject");
-    if (text == nullptr || *text != subject) {
+    if (row->second.text().find(member) == std::string::npos) {
       continue;
     }
-    const auto effect = DecodeEffect(row->first, row->second.value);
-    if (effect && effect->state != "abandoned" && effect->state != "failed") {
+    const auto effect = DecodeEffect(row->first, row->second.value());
+    if (effect && effect->subject == subject && effect->state != "abandoned" &&
+        effect->state != "failed") {
       return *effect;
     }
   }
@@ -101,7 +107,7 @@ std::map<std::string, Json> EffectTable::Archives() const {
   const std::string begin = EffectArchiveKey("");
   for (auto row = rows_->rows().lower_bound(begin);
        row != rows_->rows().end() && row->first.starts_with(begin); ++row) {
-    out.emplace(row->first.substr(begin.size()), row->second.value);
+    out.emplace(row->first.substr(begin.size()), row->second.value());
   }
   return out;
 }
@@ -111,7 +117,7 @@ std::vector<Effect> EffectTable::All(std::vector<Error>& damaged) const {
   const std::string begin = EffectKey("");
   for (auto row = rows_->rows().lower_bound(begin);
        row != rows_->rows().end() && row->first.starts_with(begin); ++row) {
-    auto effect = DecodeEffect(row->first, row->second.value);
+    auto effect = DecodeEffect(row->first, row->second.value());
     if (effect) {
       out.push_back(*std::move(effect));
     } else {
@@ -143,8 +149,8 @@ Result<void> MoveToArchive(const StateRoot& state, const std::vector<Effect>& ef
   }
   StoreChange change;
   for (const auto& effect : effects) {
-    const Json* row = store->table().Find(EffectKey(effect.id));
-    if (row == nullptr || *row != Encode(effect)) {
+    const Row* row = store->table().FindRow(EffectKey(effect.id));
+    if (row == nullptr || row->text() != Canonicalize(Encode(effect))) {
       return Fail(Code::kNotFound, "effect " + effect.id + " was changed meanwhile", "try again");
     }
     change.erase.push_back(EffectKey(effect.id));
@@ -175,14 +181,15 @@ Result<void> ChangeEffects(const StateRoot& state, Durability durability,
     Json row = Encode(step.effect);
     std::string text;
     MACO_ASSIGN(text, Canonicalize(row));
-    change.release = !step.request && store->table().Find(key) != nullptr &&
+    change.release = !step.request && store->table().FindRow(key) != nullptr &&
                      text.size() <= EffectStoreLimits().release_bytes;
     change.put[key] = std::move(row);
     if (step.request) {
       change.put[EffectRequestKey(step.effect.id)] = *std::move(step.request);
     }
-    if (step.forget_request && store->table().Find(EffectRequestKey(step.effect.id)) != nullptr) {
-      change.erase.push_back(EffectRequestKey(step.effect.id));
+    const std::string request = EffectRequestKey(step.effect.id);
+    if (step.forget_request && store->table().FindRow(request) != nullptr) {
+      change.erase.push_back(request);
     }
     changes.push_back(std::move(change));
   }

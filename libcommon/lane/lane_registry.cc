@@ -28,19 +28,19 @@ LaneTable Decode(const Table& rows) {
     const std::string kind = key.substr(0, key.find('/'));
     const std::string name = key.substr(key.find('/') + 1);
     if (kind == "lane") {
-      Put(out, out.lanes, name, DecodeLane(key, row.value));
+      Put(out, out.lanes, name, DecodeLane(key, row.value()));
     } else if (kind == "claim") {
-      Put(out, out.claims, name, DecodeClaim(key, row.value));
+      Put(out, out.claims, name, DecodeClaim(key, row.value()));
     } else if (kind == "intent") {
-      Put(out, out.intents, name, DecodeIntent(key, row.value));
+      Put(out, out.intents, name, DecodeIntent(key, row.value()));
     } else if (kind == "candidate") {
-      Put(out, out.candidates, name, DecodeCandidate(key, row.value));
+      Put(out, out.candidates, name, DecodeCandidate(key, row.value()));
     } else if (kind == "writer") {
-      Put(out, out.writers, key, DecodeLaneRun(key, row.value));
+      Put(out, out.writers, key, DecodeLaneRun(key, row.value()));
     } else if (kind == "validation") {
-      Put(out, out.validations, key, DecodeLaneRun(key, row.value));
+      Put(out, out.validations, key, DecodeLaneRun(key, row.value()));
     } else if (kind == "apply") {
-      Put(out, out.applies, name, DecodeApply(key, row.value));
+      Put(out, out.applies, name, DecodeApply(key, row.value()));
     } else {
       out.damaged.push_back(MakeError(
           Code::kCorrupt, "row '" + EscapeControl(key) + "' of store 'lanes' is of no known kind"));

@@ -43,8 +43,8 @@ Result<std::uint64_t> Store::CommitGroup(std::span<const StoreChange> changes,
   }
   poisoned_ = true;  // until it is written
   MACO_TRY(writer_->AppendGroup(payloads, durability));
-  for (const TableChange& change : plan->changes) {
-    MACO_TRY(table_.Apply(change));
+  for (TableChange& change : plan->changes) {
+    MACO_TRY(table_.Apply(std::move(change)));
   }
   poisoned_ = false;
   generation_ += plan->changes.size();
@@ -81,7 +81,12 @@ Result<void> Store::PlanOne(const StoreChange& change, Plan& plan) {
   StoreRecord record;
   record.generation = generation_ + plan.texts.size() + 1;
   record.time_us = WallMicros();
-  record.change = {change.put, change.erase};
+  for (const auto& [key, value] : change.put) {
+    Row row;
+    MACO_ASSIGN(row, Row::Of(value));
+    record.change.put.emplace_hint(record.change.put.end(), key, std::move(row));
+  }
+  record.change.erase = change.erase;
   std::ranges::sort(record.change.erase);
   std::string text;
   MACO_ASSIGN(text, EncodeRecord(record));
@@ -95,11 +100,11 @@ Result<void> Store::PlanOne(const StoreChange& change, Plan& plan) {
     return Fail(std::move(found).error());
   }
   Table::Undo undo;
-  MACO_ASSIGN(undo, table_.Apply(found->change));
+  MACO_TRY(table_.Apply(found->change, &undo));
   plan.undo.push_back(std::move(undo));
   const std::uint64_t limit = change.release ? limits_.release_bytes : limits_.row_bytes;
   for (const auto& member : found->change.put) {
-    if (table_.rows().at(member.first).bytes > limit) {
+    if (member.second.bytes() > limit) {
       return Fail(Code::kLimit, "row '" + EscapeControl(member.first) + "' of store '" + name() +
                                     "' is larger than " + std::to_string(limit) + " bytes");
     }

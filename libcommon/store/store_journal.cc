@@ -7,6 +7,7 @@
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
+#include "libcommon/store/row_memory.h"
 #include "libcommon/store/store_record.h"
 
 namespace maco {
@@ -26,11 +27,11 @@ class JournalParser {
   Result<void> Take(StoreRecord record) {
     switch (record.kind) {
       case StoreRecord::Kind::kBase:
-        return TakeBase(record);
+        return TakeBase(std::move(record));
       case StoreRecord::Kind::kBaseEnd:
         return TakeBaseEnd(record);
       case StoreRecord::Kind::kDelta:
-        return TakeDelta(record);
+        return TakeDelta(std::move(record));
     }
     return {};
   }
@@ -41,7 +42,7 @@ class JournalParser {
  private:
   static Result<void> Refuse(const char* reason) { return Fail(Code::kCorrupt, reason); }
 
-  Result<void> TakeBase(const StoreRecord& record) {
+  Result<void> TakeBase(StoreRecord record) {
     if (base_ended_) {
       return Refuse("a base record after the end of the base");
     }
@@ -54,7 +55,7 @@ class JournalParser {
     }
     begun_ = true;
     content_.first_generation = record.generation;
-    return Apply(record);
+    return Apply(std::move(record.change));
   }
 
   Result<void> TakeBaseEnd(const StoreRecord& record) {
@@ -73,7 +74,7 @@ class JournalParser {
     return {};
   }
 
-  Result<void> TakeDelta(const StoreRecord& record) {
+  Result<void> TakeDelta(StoreRecord record) {
     if (!base_ended_) {
       return Refuse("a delta before the end of the base");
     }
@@ -81,11 +82,11 @@ class JournalParser {
       return Refuse("generations do not count up by one");
     }
     content_.last_generation = record.generation;
-    return Apply(record);
+    return Apply(std::move(record.change));
   }
 
-  Result<void> Apply(const StoreRecord& record) {
-    if (auto done = content_.table.Apply(record.change); !done) {
+  Result<void> Apply(TableChange change) {
+    if (auto done = content_.table.Apply(std::move(change)); !done) {
       return Fail(Code::kCorrupt, done.error().message);
     }
     return {};
@@ -106,11 +107,11 @@ class BaseWriter {
   }
 
   Result<void> Add(const std::string& key, const Row& row) {
-    const std::uint64_t bytes = KeyBytes(key) + row.bytes + 2;  // a colon, a comma
+    const std::uint64_t bytes = KeyBytes(key) + row.bytes() + 2;  // a colon, a comma
     if (used_ + bytes > kBaseRowsBytes) {
       MACO_TRY(Flush());
     }
-    record_.change.put.emplace(key, row.value);
+    record_.change.put.emplace(key, Row::OfCanonical(row.text()));
     used_ += bytes;
     return {};
   }
@@ -135,6 +136,7 @@ class BaseWriter {
 }  // namespace
 
 Result<JournalContent> ReadJournal(LogReader& reader) {
+  ExpectRows(reader.end() + reader.end() / 4);  // what is around a row in memory, too
   JournalParser parser;
   std::uint64_t records = 0;
   bool durable = true;

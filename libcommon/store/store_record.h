@@ -21,7 +21,8 @@ struct StoreRecord {
   Digest digest{};            // base_end, of the base's table
 };
 
-// Errors: as Canonicalize; kInvalid (a base or delta without a change).
+// Errors: as Canonicalize, without its bound of the size; kInvalid (a base or delta without a
+// change).
 Result<std::string> EncodeRecord(const StoreRecord& record);
 
 // Accepts exactly what EncodeRecord gives, as far as one record shows: keys and their order are

@@ -1,4 +1,4 @@
-// Changes with undo, and sizes that are kept up with them.
+// Changes with undo, and sizes that are kept up with them. Rows are moved, never copied.
 // Contract: libcommon/store/table.h.
 #include "libcommon/store/table.h"
 
@@ -10,15 +10,6 @@
 
 namespace maco {
 namespace {
-
-Result<Row> MakeRow(const Json& value) {
-  if (!value.is_object()) {
-    return Fail(Code::kInvalid, "a row of a store is not a JSON object");
-  }
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(value));
-  return Row{value, text.size()};
-}
 
 Result<void> CheckErase(const TableChange& change, const Table::Rows& rows) {
   const std::string* before = nullptr;
@@ -34,6 +25,18 @@ Result<void> CheckErase(const TableChange& change, const Table::Rows& rows) {
   return {};
 }
 
+Result<void> CheckPut(const TableChange& change) {
+  for (const auto& [key, row] : change.put) {
+    if (!IsStoreKey(key)) {
+      return Fail(Code::kInvalid, "a key of a store is not 1 to 512 bytes of plain text");
+    }
+    if (!row.is_object()) {
+      return Fail(Code::kInvalid, "a row of a store is not a JSON object");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 // A key has no control characters, so only these two are escaped.
@@ -42,57 +45,70 @@ std::uint64_t KeyBytes(const std::string& key) {
   return key.size() + static_cast<std::uint64_t>(escaped) + 2;
 }
 
-const Json* Table::Find(const std::string& key) const {
+const Row* Table::FindRow(const std::string& key) const {
   const auto row = rows_.find(key);
-  return row == rows_.end() ? nullptr : &row->second.value;
+  return row == rows_.end() ? nullptr : &row->second;
 }
 
-void Table::Set(const std::string& key, std::optional<Row> row) {
-  const auto old = rows_.find(key);
-  if (old != rows_.end()) {
-    --size_.rows;
-    size_.key_bytes -= KeyBytes(key);
-    size_.row_bytes -= old->second.bytes;
-    rows_.erase(old);
-  }
-  if (row) {
-    ++size_.rows;
-    size_.key_bytes += KeyBytes(key);
-    size_.row_bytes += row->bytes;
-    rows_.emplace(key, *std::move(row));
-  }
+const Json* Table::Find(const std::string& key) const {
+  const Row* row = FindRow(key);
+  return row == nullptr ? nullptr : &row->value();
 }
 
-Result<Table::Undo> Table::Apply(const TableChange& change) {
+std::optional<Row> Table::Put(Rows::node_type row) {
+  const std::uint64_t key_bytes = KeyBytes(row.key());
+  size_.row_bytes += row.mapped().bytes();
+  // Mostly in ascending order, from a base or a journal of new rows.
+  const bool last = rows_.empty() || rows_.rbegin()->first < row.key();
+  const auto old = last ? rows_.end() : rows_.lower_bound(row.key());
+  if (old != rows_.end() && old->first == row.key()) {
+    size_.row_bytes -= old->second.bytes();
+    return std::exchange(old->second, std::move(row.mapped()));
+  }
+  ++size_.rows;
+  size_.key_bytes += key_bytes;
+  rows_.insert(old, std::move(row));
+  return std::nullopt;
+}
+
+std::optional<Row> Table::Erase(const std::string& key) {
+  auto old = rows_.extract(key);
+  if (old.empty()) {
+    return std::nullopt;
+  }
+  --size_.rows;
+  size_.key_bytes -= KeyBytes(key);
+  size_.row_bytes -= old.mapped().bytes();
+  return std::move(old.mapped());
+}
+
+Result<void> Table::Apply(TableChange change, Undo* undo) {
   MACO_TRY(CheckErase(change, rows_));
-  Undo undo;
-  std::vector<Row> rows;
-  for (const auto& [key, value] : change.put) {
-    if (!IsStoreKey(key)) {
-      return Fail(Code::kInvalid, "a key of a store is not 1 to 512 bytes of plain text");
+  MACO_TRY(CheckPut(change));
+  const auto note = [&](const std::string& key, std::optional<Row> old) {
+    if (undo != nullptr) {
+      undo->emplace_back(key, std::move(old));
     }
-    Row row;
-    MACO_ASSIGN(row, MakeRow(value));
-    rows.push_back(std::move(row));
-  }
-  const auto replace = [&](const std::string& key, std::optional<Row> row) {
-    const auto old = rows_.find(key);
-    undo.emplace_back(key, old == rows_.end() ? std::nullopt : std::optional(old->second));
-    Set(key, std::move(row));
   };
-  std::size_t next = 0;
-  for (const auto& member : change.put) {
-    replace(member.first, std::move(rows[next++]));
+  while (!change.put.empty()) {
+    auto row = change.put.extract(change.put.begin());
+    const std::string key = undo != nullptr ? row.key() : std::string();
+    note(key, Put(std::move(row)));
   }
   for (const std::string& key : change.erase) {
-    replace(key, std::nullopt);
+    note(key, Erase(key));
   }
-  return undo;
+  return {};
 }
 
 void Table::Revert(Undo undo) {
   for (auto& [key, row] : undo) {
-    Set(key, std::move(row));
+    Erase(key);
+    if (row) {
+      Rows one;
+      one.emplace(key, *std::move(row));
+      Put(one.extract(one.begin()));
+    }
   }
 }
 
@@ -102,10 +118,9 @@ Result<Digest> Table::ComputeDigest() const {
   const char* separator = "";
   for (const auto& [key, row] : rows_) {
     std::string name;
-    std::string value;
     MACO_ASSIGN(name, Canonicalize(key));
-    MACO_ASSIGN(value, Canonicalize(row.value));
-    stream.Update(AsBytes(separator + name + ":" + value));
+    stream.Update(AsBytes(separator + name + ":"));
+    stream.Update(AsBytes(row.text()));
     separator = ",";
   }
   stream.Update(AsBytes("}"));

@@ -11,13 +11,9 @@
 #include "libcommon/auth/json.h"
 #include "libcommon/auth/mac.h"
 #include "libcommon/base/result.h"
+#include "libcommon/store/row.h"
 
 namespace maco {
-
-struct Row {
-  Json value;               // an object
-  std::uint64_t bytes = 0;  // of its canonical form
-};
 
 // What limits and room are computed from.
 struct TableSize {
@@ -30,10 +26,11 @@ struct TableSize {
 
 // Rows to put, keys to delete. What a delta says.
 struct TableChange {
-  std::map<std::string, Json> put;
+  std::map<std::string, Row> put;
   std::vector<std::string> erase;  // ascending
 };
 
+// To be read by one thread only, as its rows.
 class Table {
  public:
   using Rows = std::map<std::string, Row>;
@@ -42,18 +39,22 @@ class Table {
 
   const Rows& rows() const { return rows_; }
   const TableSize& size() const { return size_; }
-  const Json* Find(const std::string& key) const;  // nullptr if there is no such row
+  const Row* FindRow(const std::string& key) const;  // nullptr if there is no such row
+  const Json* Find(const std::string& key) const;    // its value; parses it the first time
 
-  // Does all of the change or nothing. Errors: kNotFound (a key to delete is not there), kInvalid
-  // (a key or row that is none, a key twice), kLimit (a row that is nested too deeply).
-  Result<Undo> Apply(const TableChange& change);
+  // Does all of the change or nothing; what it replaced goes into `undo`, if that is wanted.
+  // Errors: kNotFound (a key to delete is not there), kInvalid (a key or row that is none, a key
+  // twice).
+  Result<void> Apply(TableChange change, Undo* undo = nullptr);
   void Revert(Undo undo);
 
   // SHA-256 over the canonical form. Errors: as Canonicalize.
   Result<Digest> ComputeDigest() const;
 
  private:
-  void Set(const std::string& key, std::optional<Row> row);
+  // Both return what was there.
+  std::optional<Row> Put(Rows::node_type row);
+  std::optional<Row> Erase(const std::string& key);
   Rows rows_;
   TableSize size_;
 };

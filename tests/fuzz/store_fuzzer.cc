@@ -86,11 +86,11 @@ maco::Result<maco::LogReader> OpenLog(const Bytes& file, const maco::LogIdentity
 void CheckTable(const maco::Table& table) {
   maco::TableSize size;
   for (const auto& [key, row] : table.rows()) {
-    Require(row.value.is_object() && maco::Canonicalize(row.value)->size() == row.bytes);
+    Require(row.value().is_object() && maco::Canonicalize(row.value()) == row.text());
     Require(maco::Canonicalize(key)->size() == maco::KeyBytes(key));
     ++size.rows;
     size.key_bytes += maco::KeyBytes(key);
-    size.row_bytes += row.bytes;
+    size.row_bytes += row.bytes();
   }
   Require(size.rows == table.size().rows && size.key_bytes == table.size().key_bytes &&
           size.row_bytes == table.size().row_bytes);

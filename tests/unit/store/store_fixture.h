@@ -53,6 +53,9 @@ inline Json TestRow(int number, std::size_t padding = 0) {
   return row;
 }
 
+// As a table has it.
+inline Row RowOf(const Json& value) { return *Row::Of(value); }
+
 inline StoreChange Put(const std::string& key, Json row) {
   StoreChange change;
   change.put[key] = std::move(row);
@@ -75,7 +78,7 @@ inline StoreChange Release(const std::string& key, Json row) {
 inline std::vector<std::string> Rows(const Table& table) {
   std::vector<std::string> out;
   for (const auto& [key, row] : table.rows()) {
-    out.push_back(key + "=" + row.value.dump());
+    out.push_back(key + "=" + row.text());
   }
   return out;
 }

@@ -141,7 +141,7 @@ TEST(StoreFormatTest, RecordsHaveOneForm) {
   StoreRecord delta;
   delta.generation = 7;
   delta.time_us = 9;
-  delta.change.put["b"] = Json{{"x", 1}};
+  delta.change.put["b"] = RowOf(Json{{"x", 1}});
   delta.change.erase = {"a"};
   const std::string text = R"({"delete":["a"],"generation":7,"kind":"delta","put":{"b":{"x":1}},)"
                            R"("schema":"maco.store-record/1","time_us":9})";
@@ -211,7 +211,7 @@ TEST(StoreFormatTest, TheRoomForDeletingIsExact) {
   TableChange change;
   std::uint64_t bytes = 0;
   for (const std::string& key : {std::string("a"), std::string(512, 'k'), std::string("\"\\")}) {
-    change.put[key] = TestRow(1);
+    change.put[key] = RowOf(TestRow(1));
     StoreRecord erase;
     erase.generation = ~std::uint64_t{0};
     erase.time_us = ~std::uint64_t{0};
@@ -223,7 +223,7 @@ TEST(StoreFormatTest, TheRoomForDeletingIsExact) {
   StoreRecord replace;
   replace.generation = ~std::uint64_t{0};
   replace.time_us = ~std::uint64_t{0};
-  replace.change.put["a"] = TestRow(1, 100 - TestRow(1).dump().size());
+  replace.change.put["a"] = RowOf(TestRow(1, 100 - TestRow(1).dump().size()));
   TableSize one;
   one.rows = 1;
   one.key_bytes = KeyBytes("a");

@@ -11,18 +11,26 @@ namespace {
 
 using Kind = StoreRecord::Kind;
 
-StoreRecord Base(std::uint64_t generation, std::map<std::string, Json> rows) {
+std::map<std::string, Row> RowsOf(const std::map<std::string, Json>& values) {
+  std::map<std::string, Row> rows;
+  for (const auto& [key, value] : values) {
+    rows[key] = RowOf(value);
+  }
+  return rows;
+}
+
+StoreRecord Base(std::uint64_t generation, const std::map<std::string, Json>& rows) {
   StoreRecord record;
   record.kind = Kind::kBase;
   record.generation = generation;
-  record.change.put = std::move(rows);
+  record.change.put = RowsOf(rows);
   return record;
 }
 
 StoreRecord Delta(std::uint64_t generation, const std::string& key, int number) {
   StoreRecord record;
   record.generation = generation;
-  record.change.put[key] = TestRow(number);
+  record.change.put[key] = RowOf(TestRow(number));
   return record;
 }
 
@@ -32,7 +40,7 @@ StoreRecord BaseEnd(std::uint64_t generation, const std::map<std::string, Json>&
   record.kind = Kind::kBaseEnd;
   record.generation = generation;
   record.rows = rows.size();
-  EXPECT_TRUE(rows.empty() || table.Apply({rows, {}}));
+  EXPECT_TRUE(rows.empty() || table.Apply({RowsOf(rows), {}}));
   record.digest = *table.ComputeDigest();
   return record;
 }
@@ -147,7 +155,7 @@ TEST_F(StoreVerifyTest, ABrokenBaseIsRefused) {
   unsorted.change.erase = {"b", "a"};
   StoreRecord key = Delta(1, "a\x01", 1);
   StoreRecord row = Delta(1, "a", 1);
-  row.change.put["a"] = 1;
+  row.change.put["a"] = RowOf(1);
   StoreRecord more = BaseEnd(0, {});
   more.rows = 1;
   const Case cases[] = {
