@@ -7,7 +7,6 @@
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/clock.h"
-#include "libcommon/store/row_memory.h"
 #include "libcommon/store/store_record.h"
 
 namespace maco {
@@ -136,7 +135,6 @@ class BaseWriter {
 }  // namespace
 
 Result<JournalContent> ReadJournal(LogReader& reader) {
-  ExpectRows(reader.end() + reader.end() / 4);  // what is around a row in memory, too
   JournalParser parser;
   std::uint64_t records = 0;
   bool durable = true;
