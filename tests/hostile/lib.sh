@@ -129,7 +129,7 @@ all_controlled() {
 # A server that sends "reached" to whoever connects; it ends with the test.
 serve() { # KIND ADDRESS: KIND inet, inet-datagram, unix, unix-datagram; ADDRESS in Perl
     perl -MSocket -e '
-        $SIG{CHLD} = "IGNORE";
+        $SIG{CHLD} = $SIG{PIPE} = "IGNORE"; # a client may be gone before it is answered
         my ($kind, $address) = @ARGV;
         my $type = $kind =~ /datagram/ ? SOCK_DGRAM : SOCK_STREAM;
         socket(my $server, $kind =~ /unix/ ? AF_UNIX : AF_INET, $type, 0) or die $!;
