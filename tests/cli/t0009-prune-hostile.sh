@@ -16,7 +16,7 @@ mkdir -p "$outside/d" && echo sentinel >"$outside/d/sentinel" && chmod 0555 "$ou
 sentinel() { [ "$(cat "$outside/d/sentinel")" = sentinel ] && [ "$(stat -c %a "$outside/d")" = 555 ]; }
 
 # A swapper exchanges a directory for a link to one outside, again and again, while the tree is deleted.
-python3 "$world" swapped "$scratch/naive" "$outside" 200 python3 "$world" delete-by-paths
+python3 "$world" swapped "$scratch/naive" "$outside" 2000 python3 "$world" delete-by-paths
 [ $? -eq 9 ]
 check 'control: a deletion by paths is led outside'
 mkdir -p "$outside/d" && chmod 0755 "$outside/d" && echo sentinel >"$outside/d/sentinel" && chmod 0555 "$outside/d"

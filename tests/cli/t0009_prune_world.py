@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 
 RENAME_EXCHANGE = 2
 AT_FDCWD = -100
@@ -125,6 +126,7 @@ def delete_by_paths(path):
     for name in os.listdir(path):
         inner = os.path.join(path, name)
         if os.path.isdir(inner) and not os.path.islink(inner):
+            time.sleep(0.002)  # or on a busy machine the swapper hardly ever runs in between
             delete_by_paths(inner)
         else:
             os.unlink(inner)
