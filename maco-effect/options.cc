@@ -80,9 +80,6 @@ constexpr OptionRule kTable[] = {
 };
 
 Result<void> CheckCombination(const Options& options) {
-  if (options.json && options.nul) {
-    return Fail(Code::kUsage, "--json and -z exclude each other");
-  }
   if (!options.body.empty() && !options.body_file.empty()) {
     return Fail(Code::kUsage, "--body and --body-file exclude each other");
   }

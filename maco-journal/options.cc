@@ -54,9 +54,6 @@ Result<void> CheckCombination(const Options& options) {
   if (options.json && options.ndjson) {
     return Fail(Code::kUsage, "--json and --ndjson exclude each other");
   }
-  if (options.json && options.nul) {
-    return Fail(Code::kUsage, "--json and -z exclude each other");
-  }
   const int words = static_cast<int>(options.happened) + static_cast<int>(options.did_not_happen) +
                     static_cast<int>(options.abandoned);
   if (options.verb == Verb::kResolve && words != 1) {

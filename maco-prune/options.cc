@@ -98,9 +98,6 @@ Result<Options> ParseOptions(int argc, const char* const* argv) {
   options.dry_run = words.Has("dry-run");
   options.json = words.Has("json");
   options.nul = words.Has("z");
-  if (options.json && options.nul) {
-    return Fail(Code::kUsage, "--json and -z exclude each other");
-  }
   const bool has_policy = !options.policy.empty() || !options.policy.outcomes.empty();
   if (options.verb != Verb::kPrune && (has_policy || options.nul)) {
     return Fail(Code::kUsage, "that option is for pruning alone", kSeeHelp);

@@ -69,9 +69,6 @@ constexpr OptionRule kTable[] = {
 };
 
 Result<void> CheckCombination(const Options& options) {
-  if (options.json && options.nul) {
-    return Fail(Code::kUsage, "--json and -z exclude each other");
-  }
   if (options.verb == Verb::kReject && options.reason.empty()) {
     return Fail(Code::kUsage, "reject needs --reason TEXT");
   }

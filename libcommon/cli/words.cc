@@ -88,6 +88,9 @@ Result<Words> ReadWords(const std::string& tool, std::span<const OptionRule> tab
       return Fail(Misused(tool, "unknown option '" + EscapeControl(name) + "'"));
     }
   }
+  if (out.Has("json") && out.Has("z")) {
+    return Fail(Misused(tool, "--json and -z exclude each other"));
+  }
   out.names_.insert(out.names_.end(), argv + std::min(end + 1, argc), argv + argc);
   return out;
 }

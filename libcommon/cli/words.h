@@ -38,6 +38,7 @@ class Words {
 
 // Reads argv[1] and what follows. "-h" and "--help" are in every table. `tool`: "git maco effect",
 // as in the hint to its help.
+// "--json" and "-z", the two forms of a list for programs, exclude each other wherever both are.
 Result<Words> ReadWords(const std::string& tool, std::span<const OptionRule> table, int argc,
                         const char* const* argv);
 

@@ -54,6 +54,7 @@ TEST(Words, WhatIsWrongIsNamed) {
   EXPECT_EQ(Failure({"--no\x1b"}), "unknown option '--no\\x1b'");
   EXPECT_EQ(Failure({"-x"}), "unknown option '-x'");
   EXPECT_NE(Failure({"--note"}), "");
+  EXPECT_EQ(Failure({"--json", "-z"}), "--json and -z exclude each other");
   const auto read = Read({"--jso"});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::kUsage);
