@@ -43,8 +43,11 @@ Result<LogEnds> ObserveEnds(int fd, LogScan& scan) {
     MACO_ASSIGN(held_before, OfdLock::HeldByOther(fd));
     MACO_ASSIGN(ends, scan.CheckEnds(held_before));
     MACO_ASSIGN(held_after, OfdLock::HeldByOther(fd));
+    // A writer that came meanwhile may have written the records seen behind the newest head, and
+    // not flushed them: they do not count before that head names them.
+    const bool settled = held_before || !held_after;
     const bool active = held_before || held_after;
-    if (Readable(ends.verdict, false) || (!active && attempt > 0)) {
+    if ((settled && Readable(ends.verdict, false)) || (!active && attempt > 0)) {
       return ends;
     }
     if (active) {

@@ -2,11 +2,18 @@
 // Contract under test: libcommon/log/log_reader.h.
 #include "libcommon/log/log_reader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "libcommon/os/ofd_lock.h"
 #include "tests/unit/log/log_fixture.h"
 
 namespace maco {
@@ -73,6 +80,46 @@ TEST_F(LogReaderTest, NeverFailsBesideABusyWriter) {
   }
   EXPECT_EQ(status, 0);
   EXPECT_EQ(Read()->size(), std::size_t{kAppends});
+}
+
+// A writer that comes at any moment of a reader's look, and has written a record but not named it:
+// the record may not be flushed, so the reader does not show it.
+TEST_F(LogReaderTest, ShowsNothingThatAWriterWhichJustCameHasNotNamed) {
+  Make({"one"});
+  const std::string before = Load();
+  ASSERT_TRUE(Open()->Append(AsBytes("two"), Durability::kRecord));
+  const std::string after = Load();
+  const auto records = std::string_view(after).substr(kFirstRecordOffset);
+  int stop = 0;
+  for (bool reached = true; reached; ++stop) {
+    Store(before);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      raise(SIGSTOP);
+      const auto seen = Read();
+      _exit(seen ? static_cast<int>(seen->size()) : 100);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    int at = 0;
+    for (; at < stop && WIFSTOPPED(status); ++at) {
+      ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+    }
+    reached = WIFSTOPPED(status);
+    if (reached) {
+      const UniqueFd writer(open(scratch_.Path(kName).c_str(), O_RDWR | O_CLOEXEC));
+      ASSERT_TRUE(OfdLock::TryLock(writer.get()));
+      ASSERT_TRUE(PwriteAll(writer.get(), AsBytes(records), kFirstRecordOffset));
+      ptrace(PTRACE_DETACH, child, nullptr, nullptr);
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+    }
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 1) << "the writer came at stop " << stop;
+  }
+  EXPECT_GT(stop, 10) << "the reader was never stopped on its way";
 }
 
 }  // namespace
