@@ -17,6 +17,7 @@ constexpr std::size_t kMaxTitleBytes = 255;
 constexpr std::size_t kMaxBodyBytes = 65'000;  // GitHub takes 65536 characters
 constexpr std::size_t kMaxLabels = 100;
 constexpr std::size_t kMaxNameBytes = 255;
+constexpr std::size_t kMaxEvidence = 512;  // 34 KiB of digests
 constexpr std::size_t kIdBytes = kEffectIdDigits / 2;
 constexpr char kMarkerWord[] = "maco-effect-";
 
@@ -204,6 +205,10 @@ Effect PlanOf(Request& request, const Key& key, const std::string& repository_id
 }
 
 Result<void> CheckRequest(const Request& request) {
+  if (request.evidence.size() > kMaxEvidence) {
+    return Fail(Code::kLimit, "more than " + std::to_string(kMaxEvidence) + " runs wrote the lane",
+                "capture its result in a new lane");
+  }
   MACO_TRY(CheckText(request.action, "action", kMaxNameBytes, false));
   if (request.operation == "push") {
     return {};

@@ -17,10 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxReason = 400;
 
-std::string Short(const std::string& reason) {
-  const std::string line = EscapeControl(reason);
-  return line.size() <= kMaxReason ? line : line.substr(0, kMaxReason) + "...";
-}
+std::string Short(const std::string& reason) { return Shorten(EscapeControl(reason), kMaxReason); }
 
 // The lock of one effect, whose file goes with it: who waits for it finds another one.
 class Hold {

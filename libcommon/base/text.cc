@@ -194,6 +194,17 @@ std::optional<std::uint64_t> ParseSize(std::string_view text) {
   return *value << shift;
 }
 
+std::string Shorten(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) {
+    return std::string(text);
+  }
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
+  while (bytes > 0 && continues(text[bytes])) {
+    --bytes;
+  }
+  return std::string(text.substr(0, bytes)) + "...";
+}
+
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> fields;
   for (;;) {

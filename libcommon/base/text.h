@@ -1,6 +1,7 @@
 // Text from outside made safe: control escaping, UTF-8 checks, hex, base64, strict numbers.
 // Pure functions; none fails except by returning nullopt.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,9 @@ std::string ToHex(std::span<const std::uint8_t> bytes);
 std::optional<std::vector<std::uint8_t>> FromHex(std::string_view text);  // lower case only
 
 std::string ToBase64(std::string_view bytes);  // RFC 4648 section 4, padded
+
+// The first `bytes` of it, then "..." if that is not all; never half a character.
+std::string Shorten(std::string_view text, std::size_t bytes);
 
 // Digits only, no sign, no blanks, no overflow.
 std::optional<std::uint64_t> ParseUint(std::string_view text);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <set>
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/text.h"
@@ -39,10 +40,20 @@ StoreLimits EffectStoreLimits() {
   limits.rows = 32'768;
   limits.row_bytes = std::uint64_t{768} << 10U;  // a request with its body
   limits.table_bytes = std::uint64_t{64} << 20U;
-  limits.release_bytes = 2048;  // a row of a completed effect
+  limits.release_bytes = 3072;  // a row of a completed effect
   limits.journal_bytes = std::uint64_t{256} << 20U;
   limits.journal_records = 262'144;
   return limits;
+}
+
+Result<Effect> EffectTable::Decode(const std::string& key, const Json& row) const {
+  Effect effect;
+  MACO_ASSIGN(effect, DecodeEffect(key, row));
+  const std::string other = EffectEvidenceKey(effect.id);
+  if (const Json* evidence = rows_->Find(other); evidence != nullptr) {
+    MACO_ASSIGN(effect.evidence, DecodeEvidence(other, *evidence));
+  }
+  return effect;
 }
 
 Result<std::optional<Effect>> EffectTable::Find(const std::string& id) const {
@@ -51,11 +62,9 @@ Result<std::optional<Effect>> EffectTable::Find(const std::string& id) const {
   if (row == nullptr) {
     return std::optional<Effect>();
   }
-  auto effect = DecodeEffect(key, *row);
-  if (!effect) {
-    return Fail(std::move(effect).error());
-  }
-  return std::optional<Effect>(*std::move(effect));
+  Effect effect;
+  MACO_ASSIGN(effect, Decode(key, *row));
+  return std::optional(std::move(effect));
 }
 
 Result<Effect> EffectTable::Choose(const std::string& text) const {
@@ -73,7 +82,7 @@ Result<Effect> EffectTable::Choose(const std::string& text) const {
   if (second != rows_->rows().end() && second->first.starts_with(key)) {
     return Fail(Code::kInvalid, "several effects begin with '" + text + "'", "give more digits");
   }
-  return DecodeEffect(first->first, first->second.value());
+  return Decode(first->first, first->second.value());
 }
 
 const Json* EffectTable::RequestOf(const std::string& id) const {
@@ -93,7 +102,7 @@ std::optional<Effect> EffectTable::WithSubject(const std::string& subject) const
     if (row->second.text().find(member) == std::string::npos) {
       continue;
     }
-    const auto effect = DecodeEffect(row->first, row->second.value());
+    const auto effect = Decode(row->first, row->second.value());
     if (effect && effect->subject == subject && effect->state != "abandoned" &&
         effect->state != "failed") {
       return *effect;
@@ -117,7 +126,7 @@ std::vector<Effect> EffectTable::All(std::vector<Error>& damaged) const {
   const std::string begin = EffectKey("");
   for (auto row = rows_->rows().lower_bound(begin);
        row != rows_->rows().end() && row->first.starts_with(begin); ++row) {
-    auto effect = DecodeEffect(row->first, row->second.value());
+    auto effect = Decode(row->first, row->second.value());
     if (effect) {
       out.push_back(*std::move(effect));
     } else {
@@ -147,20 +156,25 @@ Result<void> MoveToArchive(const StateRoot& state, const std::vector<Effect>& ef
   if (!store) {
     return Fail(std::move(store).error());
   }
+  // Borrowed: the store outlives it.
+  const std::shared_ptr<const Table> rows(std::shared_ptr<const Table>(), &store->table());
   StoreChange change;
   for (const auto& effect : effects) {
-    const Row* row = store->table().FindRow(EffectKey(effect.id));
-    if (row == nullptr || row->text() != Canonicalize(Encode(effect))) {
+    const auto now = EffectTable(rows).Find(effect.id);
+    if (!now || *now != effect) {
       return Fail(Code::kNotFound, "effect " + effect.id + " was changed meanwhile", "try again");
     }
     change.erase.push_back(EffectKey(effect.id));
+    if (!effect.evidence.empty()) {
+      change.erase.push_back(EffectEvidenceKey(effect.id));
+    }
   }
   change.put[EffectArchiveKey(number)] = std::move(archive);
   MACO_TRY(store->Commit(change, Durability::kRecordAndHead));
   return store->Close();
 }
 
-// A step that only moves an effect on may use the room that is kept for that.
+// A step that only moves an effect on may use the room that is kept for that, and fits it.
 Result<void> ChangeEffects(const StateRoot& state, Durability durability,
                            const EffectDecision& decide) {
   auto store = OpenStore(state);
@@ -175,15 +189,22 @@ Result<void> ChangeEffects(const StateRoot& state, Durability durability,
     return store->Close();
   }
   std::vector<StoreChange> changes;
+  std::set<std::string> begun;
   for (auto& step : steps) {
     StoreChange change;
     const std::string key = EffectKey(step.effect.id);
-    Json row = Encode(step.effect);
-    std::string text;
-    MACO_ASSIGN(text, Canonicalize(row));
-    change.release = !step.request && store->table().FindRow(key) != nullptr &&
-                     text.size() <= EffectStoreLimits().release_bytes;
-    change.put[key] = std::move(row);
+    const std::size_t room = EffectStoreLimits().release_bytes;
+    const bool known = store->table().FindRow(key) != nullptr;
+    const bool first = begun.insert(key).second && !known;
+    auto row = first ? EncodeFirstRow(step.effect, room) : EncodeLaterRow(step.effect, room);
+    if (!row) {
+      return Fail(std::move(row).error());
+    }
+    change.put[key] = *std::move(row);
+    change.release = known && !step.request;
+    if (first && !step.effect.evidence.empty()) {
+      change.put[EffectEvidenceKey(step.effect.id)] = EncodeEvidence(step.effect.evidence);
+    }
     if (step.request) {
       change.put[EffectRequestKey(step.effect.id)] = *std::move(step.request);
     }

@@ -42,6 +42,8 @@ class EffectTable {
   std::vector<Effect> All(std::vector<Error>& damaged) const;
 
  private:
+  Result<Effect> Decode(const std::string& key, const Json& row) const;  // with its evidence
+
   std::shared_ptr<const Table> rows_;  // never null
 };
 

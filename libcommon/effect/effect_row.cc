@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/text.h"
 #include "libcommon/store/json_members.h"
 
@@ -66,11 +67,27 @@ Result<Receipt> DecodeReceipt(const std::string& key, const Json& row) {
   return Receipt{*id, *url, *number};
 }
 
+std::size_t BytesOf(const Json& row) {
+  const auto text = Canonicalize(row);
+  return text ? text->size() : 0;  // one without a canonical form is refused by the store
+}
+
+Json WithoutEvidence(const Effect& effect) {
+  Json row = Encode(effect);
+  row.erase("evidence");
+  return row;
+}
+
+// What later steps may add to a row: times and numbers of the forge, a short reason and note.
+constexpr std::size_t kGrowth = 640;
+
 }  // namespace
 
 std::string EffectKey(std::string_view id) { return kPrefix + std::string(id); }
 
 std::string EffectRequestKey(std::string_view id) { return "request/" + std::string(id); }
+
+std::string EffectEvidenceKey(std::string_view id) { return "evidence/" + std::string(id); }
 
 // A member that says nothing is left out: rows are many, and are read whenever the store is opened.
 Json Encode(const Effect& effect) {
@@ -93,6 +110,55 @@ Json Encode(const Effect& effect) {
     row["evidence"] = effect.evidence;
   }
   return row;
+}
+
+Result<Json> EncodeFirstRow(const Effect& effect, std::size_t bytes) {
+  Json row = WithoutEvidence(effect);
+  // A receipt repeats the target.
+  if (BytesOf(row) + BytesOf(effect.target) + kGrowth > bytes) {
+    return Fail(Code::kLimit, "the names of repository, target and action are too long together",
+                "use shorter ones");
+  }
+  return row;
+}
+
+Result<Json> EncodeLaterRow(Effect effect, std::size_t bytes) {
+  constexpr std::size_t kLeast = 16;
+  Json row = WithoutEvidence(effect);
+  if (BytesOf(row) > bytes) {
+    effect.receipt.url.clear();
+    row = WithoutEvidence(effect);
+  }
+  for (auto* text : {&effect.reason, &effect.note}) {
+    while (BytesOf(row) > bytes && text->size() > kLeast) {
+      *text = Shorten(*text, text->size() / 2);
+      row = WithoutEvidence(effect);
+    }
+  }
+  if (BytesOf(row) > bytes) {
+    return Fail(Code::kLimit, "what is known of effect " + effect.id + " does not fit its row");
+  }
+  return row;
+}
+
+Json EncodeEvidence(const std::vector<std::string>& evidence) {
+  return {{"v", kVersion}, {"evidence", evidence}};
+}
+
+Result<std::vector<std::string>> DecodeEvidence(const std::string& key, const Json& row) {
+  const Json* list = Member(row, "evidence");
+  if (list == nullptr || !list->is_array()) {
+    return Fail(Wrong(key, "evidence"));
+  }
+  std::vector<std::string> out;
+  for (const auto& item : *list) {
+    const auto* text = item.get_ptr<const std::string*>();
+    if (text == nullptr) {
+      return Fail(Wrong(key, "evidence"));
+    }
+    out.push_back(*text);
+  }
+  return out;
 }
 
 Result<Effect> DecodeEffect(const std::string& key, const Json& row) {
@@ -128,17 +194,8 @@ Result<Effect> DecodeEffect(const std::string& key, const Json& row) {
   if (Member(row, "receipt") != nullptr) {
     MACO_ASSIGN(effect.receipt, DecodeReceipt(key, row));
   }
-  if (const Json* list = Member(row, "evidence"); list != nullptr) {
-    if (!list->is_array()) {
-      return Fail(Wrong(key, "evidence"));
-    }
-    for (const auto& item : *list) {
-      const auto* text = item.get_ptr<const std::string*>();
-      if (text == nullptr) {
-        return Fail(Wrong(key, "evidence"));
-      }
-      effect.evidence.push_back(*text);
-    }
+  if (Member(row, "evidence") != nullptr) {
+    MACO_ASSIGN(effect.evidence, DecodeEvidence(key, row));
   }
   if (EffectKey(effect.id) != key || effect.state.empty() || effect.operation.empty()) {
     return Fail(Wrong(key, effect.state.empty() ? "state" : "id"));

@@ -2,6 +2,7 @@
 // Contract: docs/formats/effect.md. Requirements EFF-01, EFF-02, EFF-07.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,6 +50,7 @@ struct Effect {
   std::vector<std::string> evidence;  // SHA-256 of the evidence of each run behind it (WT-08)
   std::string note;                   // the operator's word
 
+  bool operator==(const Effect&) const = default;
   bool open() const { return state == "planned" || state == "started" || state == "observed"; }
 };
 
@@ -59,7 +61,20 @@ std::string EffectKey(std::string_view id);
 std::string EffectRequestKey(
     std::string_view id);  // of the row that holds the request while needed
 
+std::string EffectEvidenceKey(std::string_view id);  // of the row that holds Effect::evidence
+
+// All of it, as an archive has it.
 Json Encode(const Effect& effect);
+// The row of an effect that is begun: without its evidence. Errors: kLimit (one that ends it might
+// not fit `bytes`).
+Result<Json> EncodeFirstRow(const Effect& effect, std::size_t bytes);
+// The row of a later step, of at most `bytes`: an effect that was begun can always be finished, so
+// what is there for people (the receipt's URL, reason, note) is cut if need be.
+Result<Json> EncodeLaterRow(Effect effect, std::size_t bytes);
+// An evidence row; its members. Errors: kCorrupt.
+Json EncodeEvidence(const std::vector<std::string>& evidence);
+Result<std::vector<std::string>> DecodeEvidence(const std::string& key, const Json& row);
+
 // Errors: kCorrupt (a member is missing or of another form), kUnsupported (a later version).
 Result<Effect> DecodeEffect(const std::string& key, const Json& row);
 

@@ -258,6 +258,40 @@ test_validation() {
     grep -q x a/file || fail "not applied"
 }
 
+# Whoever changes the lane while a candidate is validated in it makes the run's word worth nothing.
+test_a_lane_changed_while_it_is_validated() {
+    new_lanes
+    run --lane one -- sh -c 'echo x >>a/file'
+    wanted capture one
+    local id busy waited
+    id=$(cat "$test_dir/out")
+    wanted show one
+    wanted accept one
+    git config maco.worktreeValidation true
+    for change in yes no; do
+        waited=0
+        maco-run --lane one --validates "$id" -- sh -c 'echo started; read -r line' >"$test_dir/said" 2>"$test_dir/err" < <(
+            while ! grep -qs started "$test_dir/said" && [[ $waited -lt 300 ]]; do sleep 0.2; waited=$((waited + 1)); done
+            [[ $change == no ]] || echo more >>"$lane/a/file"
+            echo go
+        ) &
+        busy=$!
+        status=0
+        wait "$busy" || status=$?
+        grep -q started "$test_dir/said" || fail "the validation did not start"
+        if [[ $change == yes ]]; then
+            expect_status 122
+            expect_err 'is not candidate'
+            printf 'a\nx\n' >"$lane/a/file"
+            lanes apply one
+            expect_status 1
+            expect_err 'was not found to hold the candidate after it'
+        fi
+    done
+    [[ $status == 0 ]] || fail "without a change it says $status"
+    wanted apply one
+}
+
 test_write_claims() {
     new_lanes --claim a --claim new/deep
     run --lane one --write-claims -- sh -c 'echo x >>a/file && echo n >new/deep/n && ! touch b/no 2>/dev/null && ! touch top 2>/dev/null'

@@ -103,6 +103,20 @@ TEST(ParseUint, TakesDigitsOnly) {
   EXPECT_FALSE(ParseUint(std::string_view("1\0", 2)).has_value());
 }
 
+TEST(Shorten, NeverCutsACharacter) {
+  EXPECT_EQ(Shorten("abc", 3), "abc");
+  EXPECT_EQ(Shorten("abcd", 3), "abc...");
+  EXPECT_EQ(Shorten("", 0), "");
+  EXPECT_EQ(Shorten("x", 0), "...");
+  const std::string text = "a\u00e4\u20ac\U0001f600z";  // 1, 2, 3, 4, 1 bytes
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+    const std::string cut = Shorten(text, bytes);
+    EXPECT_TRUE(IsUtf8(cut)) << bytes;
+    EXPECT_LE(cut.size(), bytes + 3);
+    EXPECT_GE(cut.size(), bytes) << "no more than one character is lost";
+  }
+}
+
 TEST(ParseSize, KnowsPowersOf1024) {
   EXPECT_EQ(ParseSize("12"), 12U);
   EXPECT_EQ(ParseSize("1k"), 1024U);
