@@ -78,11 +78,13 @@ class Bench:
 def main(bin_dir, count):
     # Nothing is deleted by Python while it measures: see the README on inodes that were freed.
     scratch = tempfile.mkdtemp()
+    kind = subprocess.run(["stat", "-f", "-c", "%T", scratch], check=True, capture_output=True,
+                          text=True).stdout.strip()
     try:
         bench = Bench(os.path.abspath(bin_dir), scratch)
         whole = rounds.interleaved(count, bench.us, bench.peer, warm_up=1)
         alone = rounds.interleaved(count, lambda: bench.pruned_alone(True), lambda: bench.pruned_alone(False), warm_up=1)
-        json.dump({"bench": "prune", "files": RUNS * (FILES + 2),
+        json.dump({"bench": "prune", "filesystem": kind, "files": RUNS * (FILES + 2),
                    "whole": rounds.comparison(whole, ["git maco prune", "sha256sum, rm -rf"]),
                    "alone": rounds.comparison(alone, ["prune discard", "rm -rf"]),
                    "resident_kib": max(bench.resident_kib)}, sys.stdout)

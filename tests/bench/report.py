@@ -166,7 +166,7 @@ def report_effect(measured):
 
 
 def report_prune(measured):
-    print_sides(f"prune, verify and delete {measured['files']} files", measured["whole"])
+    print_sides(f"prune on {measured['filesystem']}, verify and delete {measured['files']} files", measured["whole"])
     met = [ratio(measured["whole"], PRUNE_RATIO)]
     print_sides("prune, deletion alone", measured["alone"])
     ours = measured["files"] / measured["alone"]["us"]["median"]
