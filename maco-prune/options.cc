@@ -102,6 +102,9 @@ Result<Options> ParseOptions(int argc, const char* const* argv) {
   if (options.verb != Verb::kPrune && (has_policy || options.nul)) {
     return Fail(Code::kUsage, "that option is for pruning alone", kSeeHelp);
   }
+  if (options.json && (options.verb == Verb::kRestore || options.verb == Verb::kDiscard)) {
+    return Fail(Code::kUsage, "restore and discard have no --json", kSeeHelp);
+  }
   return options;
 }
 

@@ -265,8 +265,6 @@ Result<int> Prune(const Options& options) {
                 "say what to keep: --keep N, --max-age TIME, ..., or maco.prune.* in the global "
                 "configuration");
   }
-  std::map<std::string, std::string> needed;
-  MACO_ASSIGN(needed, NeededRuns(state));
   Outcome report;
   Directory quarantine;
   if (!options.dry_run) {
@@ -277,7 +275,10 @@ Result<int> Prune(const Options& options) {
   } else if (there.error().code != Code::kNotFound) {
     return Fail(there.error());
   }
-  MACO_ASSIGN(report.runs, ListRetained(state, needed));
+  MACO_ASSIGN(report.runs, ListRetained(state));
+  std::map<std::string, std::string> needed;
+  MACO_ASSIGN(needed, NeededRuns(state));
+  HoldBack(needed, report.runs);
   Decide(policy, WallMicros(), report.runs);
   const auto done = DeleteAll(state, quarantine, options.dry_run, report);
   MACO_TRY(PrintOutcome(options, report));

@@ -7,6 +7,7 @@
 
 #include "libcommon/base/clock.h"
 #include "libcommon/base/text.h"
+#include "libcommon/lane/lane_home.h"
 #include "libcommon/os/directory.h"
 #include "libcommon/os/spawn.h"
 #include "maco-run/own_program.h"
@@ -17,13 +18,13 @@ namespace {
 constexpr std::chrono::minutes kCheckTime{30};
 constexpr std::uint64_t kNotConfirmed = 0;  // as the time of a validation
 
-Result<void> CheckReady(const Lane& lane) {
+Result<void> CheckReady(const StateRoot& state, const Lane& lane) {
   if (lane.state != "ready") {
     return Fail(Code::kRefused, "lane '" + lane.name + "' is " + lane.state + ", not ready",
                 "git maco worktree list");
   }
-  const auto identity = IdentityOfPath(lane.path);
-  if (!identity || identity->device != lane.device || identity->inode != lane.inode) {
+  MACO_TRY(CheckLaneHome(state, lane));
+  if (!IsLaneDirectory(lane, lane.path)) {
     return Fail(Code::kRefused,
                 "the directory of lane '" + lane.name + "' is not the one that was made for it",
                 "git maco worktree list");
@@ -111,7 +112,7 @@ Result<ChosenLane> ChooseLane(const StateRoot& state, const Options& options, Re
   LaneTable table;
   MACO_ASSIGN(table, ReadLanes(state));
   MACO_ASSIGN(out.lane, table.Find(options.lane));
-  MACO_TRY(CheckReady(out.lane));
+  MACO_TRY(CheckReady(state, out.lane));
   if (!options.profile_named) {
     request.profile = out.candidate.empty() ? Profile::kOfflineWrite : Profile::kOfflineRead;
   }
@@ -125,7 +126,7 @@ Result<ChosenLane> ChooseLane(const StateRoot& state, const Options& options, Re
   // What happened to it until the lease was ours.
   MACO_ASSIGN(table, ReadLanes(state));
   MACO_ASSIGN(out.lane, table.Find(options.lane));
-  MACO_TRY(CheckReady(out.lane));
+  MACO_TRY(CheckReady(state, out.lane));
   request.workspace = out.lane.path;
   request.lane = out.lane.name;
   request.lane_id = out.lane.id;

@@ -186,6 +186,16 @@ Result<int> Recover(const Reviewed& reviewed, const Options& options) {
   if (options.dry_run) {
     return Tell(*row, document, options.json, options.abort ? "would undo" : "would finish");
   }
+  if (row->undo_us != 0 && !options.abort) {
+    return Fail(Code::kRefused, "undoing the apply of lane '" + row->lane + "' has begun",
+                "git maco worktree apply --abort " + row->lane);
+  }
+  MACO_TRY(transaction.Check(options.abort ? Side::kOld : Side::kNew));
+  if (options.abort) {
+    Apply undone = *row;
+    undone.undo_us = undone.undo_us != 0 ? undone.undo_us : WallMicros();
+    MACO_TRY(PutRow(*reviewed.state, undone, ""));
+  }
   MACO_TRY(options.abort ? transaction.Undo() : transaction.Finish());
   MACO_TRY(EndRow(*reviewed.state, *row, !options.abort));
   transaction.Discard();

@@ -102,7 +102,10 @@ Result<void> CopyAside(const Directory& top, const std::string& path, const Dire
   if (S_ISLNK(entry->identity.mode)) {
     std::string target;
     MACO_ASSIGN(target, TargetOf(*entry));
-    return symlinkat(target.c_str(), to.fd(), path.c_str()) == 0
+    Directory parent;
+    const std::size_t slash = path.rfind('/');
+    MACO_ASSIGN(parent, slash == std::string::npos ? to.Clone() : to.Open(path.substr(0, slash)));
+    return symlinkat(target.c_str(), parent.fd(), path.substr(slash + 1).c_str()) == 0
                ? Result<void>()
                : FailOs(errno, "copy the link", path);
   }

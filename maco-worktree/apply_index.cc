@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <map>
 
-#include "libcommon/auth/mac.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/text.h"
 #include "libcommon/os/fd.h"
@@ -19,7 +18,6 @@ namespace maco::worktree {
 namespace {
 
 constexpr std::string_view kNone = "000000";
-constexpr std::size_t kMaxIndex = std::size_t{1} << 30U;
 
 // "MODE OID" of the entries; those that are not merged are under no path that is one.
 Result<std::map<std::string, std::string>> EntriesOf(const LaneGit& git, const std::string& index) {
@@ -45,6 +43,28 @@ bool Matches(const std::map<std::string, std::string>& entries, const Change& ch
                        : entry != entries.end() && entry->second == mode + " " + oid;
 }
 
+Error ChangedSince(const std::string& path) {
+  return MakeError(Code::kRefused,
+                   Quoted(path) + " was changed in the index since the apply was cut short",
+                   "unstage it: git restore --staged PATH, and call it again");
+}
+
+// Whether all are as `to` says already. Errors: kRefused (one is neither that nor the other).
+Result<bool> AreAll(const LaneGit& git, const std::string& index,
+                    const std::vector<Change>& changes, Side to) {
+  std::map<std::string, std::string> entries;
+  MACO_ASSIGN(entries, EntriesOf(git, index));
+  bool all = true;
+  for (const auto& change : changes) {
+    const bool as_wanted = Matches(entries, change, to);
+    all = all && as_wanted;
+    if (!as_wanted && !Matches(entries, change, to == Side::kNew ? Side::kOld : Side::kNew)) {
+      return Fail(ChangedSince(change.path));
+    }
+  }
+  return all;
+}
+
 Result<void> PutIndex(const Apply& row, const std::string& index) {
   const std::string beside = row.git_dir + "/index.maco-" + row.id;
   const std::string place = row.git_dir + "/index";
@@ -66,24 +86,23 @@ Result<void> PutIndex(const Apply& row, const std::string& index) {
 
 }  // namespace
 
+Result<void> CheckIndex(const LaneGit& git, const Apply& row, const std::vector<Change>& changes) {
+  auto copy = TemporaryIndex::Create(git, row.git_dir + "/index");
+  if (!copy) {
+    return Fail(std::move(copy).error());
+  }
+  MACO_TRY(AreAll(git, copy->path(), changes, Side::kNew));
+  return {};
+}
+
 Result<void> TurnIndex(const LaneGit& git, const Apply& row, const std::vector<Change>& changes,
                        Side to) {
   auto copy = TemporaryIndex::Create(git, row.git_dir + "/index");
   if (!copy) {
     return Fail(std::move(copy).error());
   }
-  std::map<std::string, std::string> entries;
-  MACO_ASSIGN(entries, EntriesOf(git, copy->path()));
-  bool done = true;
-  for (const auto& change : changes) {
-    const bool as_wanted = Matches(entries, change, to);
-    done = done && as_wanted;
-    if (!as_wanted && !Matches(entries, change, to == Side::kNew ? Side::kOld : Side::kNew)) {
-      return Fail(Code::kRefused,
-                  Quoted(change.path) + " was changed in the index since the apply was cut short",
-                  "unstage it: git restore --staged PATH, and call it again");
-    }
-  }
+  bool done = false;
+  MACO_ASSIGN(done, AreAll(git, copy->path(), changes, to));
   if (done) {
     return {};
   }
@@ -92,17 +111,6 @@ Result<void> TurnIndex(const LaneGit& git, const Apply& row, const std::vector<C
   call.input = std::nullopt;
   MACO_TRY(git.Run({"update-index", "-q", "--refresh"}, call));
   return PutIndex(row, copy->path());
-}
-
-Result<std::string> HashOfIndex(const std::string& git_dir) {
-  const std::string path = git_dir + "/index";
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) {
-    return FailOs(errno, "open", path);
-  }
-  Digest digest;
-  MACO_ASSIGN(digest, Sha256OfFile(fd.get(), kMaxIndex));
-  return ToHex(digest);
 }
 
 }  // namespace maco::worktree

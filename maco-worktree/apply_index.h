@@ -10,11 +10,12 @@
 
 namespace maco::worktree {
 
+// Whether each entry of the changed paths is old or new.
+Result<void> CheckIndex(const LaneGit& git, const Apply& row, const std::vector<Change>& changes);
+
 // Makes the entries of the changed paths as `to` says, by one rename; all others stay. The caller
 // holds index.lock.
 Result<void> TurnIndex(const LaneGit& git, const Apply& row, const std::vector<Change>& changes,
                        Side to);
-
-Result<std::string> HashOfIndex(const std::string& git_dir);
 
 }  // namespace maco::worktree

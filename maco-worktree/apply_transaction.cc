@@ -204,27 +204,38 @@ Result<std::vector<FileChange>> ApplyTransaction::Left(const Directory& top, Sid
   return wrong.empty() ? Result<std::vector<FileChange>>(std::move(out)) : Fail(NotAsLeft(wrong));
 }
 
-// Removals first: they make room.
+// Removals first: they make room. Each file is looked at once more: an editor may have saved it.
 Result<void> ApplyTransaction::PutFiles(const Directory& top, Side to,
                                         const std::vector<FileChange>& files) const {
-  const auto gone = [to](const FileChange& file) {
-    return (to == Side::kNew ? file.new_state : file.old_state).empty();
+  const auto wanted = [to](const FileChange& file) -> const std::string& {
+    return to == Side::kNew ? file.new_state : file.old_state;
+  };
+  const auto before = [to](const FileChange& file) -> const std::string& {
+    return to == Side::kNew ? file.old_state : file.new_state;
+  };
+  const auto check = [&](const FileChange& file) -> Result<void> {
+    std::string now;
+    MACO_ASSIGN(now, StateOfFile(top, file.path));
+    return now == before(file) ? Result<void>() : Fail(NotAsLeft({file.path}));
   };
   for (const auto& file : files) {
-    if (gone(file)) {
+    if (wanted(file).empty()) {
+      MACO_TRY(check(file));
       MACO_TRY(RemoveFile(top, file.path));
     }
   }
   for (const auto& file : files) {
-    if (!gone(file)) {
-      MACO_TRY(Replace(top, to == Side::kNew ? Staging() : Kept(), file.path));
+    if (!wanted(file).empty()) {
+      MACO_TRY(check(file));
+      MACO_TRY(
+          Replace(top, to == Side::kNew ? Staging() : Kept(), file.path, !before(file).empty()));
     }
   }
   return {};
 }
 
 Result<void> ApplyTransaction::Replace(const Directory& top, const std::string& staging,
-                                       const std::string& path) const {
+                                       const std::string& path, bool there) const {
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
     MACO_TRY(top.OpenOrCreate(path.substr(0, slash), 0777));
@@ -240,7 +251,8 @@ Result<void> ApplyTransaction::Replace(const Directory& top, const std::string& 
   RemoveEmpty(parent, name, 0);
   Directory staged;
   MACO_ASSIGN(staged, Directory::OpenPath(staging));
-  return staged.Move(path, parent, name, Directory::IfThere::kReplace);
+  return staged.Move(path, parent, name,
+                     there ? Directory::IfThere::kReplace : Directory::IfThere::kKeep);
 }
 
 Result<void> ApplyTransaction::RemoveFile(const Directory& top, const std::string& path) const {
@@ -286,9 +298,6 @@ Result<void> ApplyTransaction::Prepare(Apply& row, const std::string& message, c
   MACO_TRY(BringObjects(row.commit.empty() ? document_.tree : row.commit));
   MACO_TRY(StageFiles());
   MACO_TRY(KeepOldFiles(place));
-  if (TouchesIndex()) {
-    MACO_ASSIGN(row.index_sha256, HashOfIndex(row.git_dir));
-  }
   MACO_TRY(SyncFileSystemOf(row.git_dir));
   MACO_TRY(SyncFileSystemOf(git_.files()));
   row_ = row;
@@ -305,18 +314,46 @@ void ApplyTransaction::Discard() const {
   }
 }
 
-Result<void> ApplyTransaction::Finish() {
-  if (!HoldsIndexLock()) {
-    MACO_TRY(TakeIndexLock());
+// Where the ref is, if that allows it.
+Result<ApplyTransaction::RefState> ApplyTransaction::CheckRef(Side to) const {
+  if (row_.commit.empty()) {
+    return to == Side::kNew ? RefState::kMoved : RefState::kOld;
   }
-  RefState ref = RefState::kMoved;
-  if (!row_.commit.empty()) {
-    MACO_ASSIGN(ref, LookAtRef());
-  }
-  if (ref == RefState::kOther) {
+  RefState ref = RefState::kOther;
+  MACO_ASSIGN(ref, LookAtRef());
+  if (to == Side::kNew && ref == RefState::kOther) {
     return Fail(Code::kRefused, Quoted(RefName()) + " is not where it was",
                 "git maco worktree apply --abort " + row_.lane);
   }
+  if (to == Side::kOld && ref == RefState::kBuiltUpon) {
+    return Fail(Code::kRefused, "there are commits on top of the one that this apply made",
+                "git maco worktree apply --continue " + row_.lane);
+  }
+  return ref;
+}
+
+Result<void> ApplyTransaction::CheckAll(Side to) const {
+  MACO_TRY(CheckRef(to));
+  Directory top;
+  MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
+  MACO_TRY(Left(top, to));
+  return TouchesIndex() ? CheckIndex(git_, row_, document_.changes) : Result<void>();
+}
+
+Result<void> ApplyTransaction::Check(Side to) {
+  if (!HoldsIndexLock()) {
+    MACO_TRY(TakeIndexLock());
+  }
+  auto fits = CheckAll(to);
+  if (!fits) {
+    unlink(IndexLock().c_str());  // so that git can put it right
+  }
+  return fits;
+}
+
+Result<void> ApplyTransaction::Finish() {
+  RefState ref = RefState::kMoved;
+  MACO_ASSIGN(ref, CheckRef(Side::kNew));
   Directory top;
   MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
   std::vector<FileChange> left;
@@ -330,17 +367,8 @@ Result<void> ApplyTransaction::Finish() {
 }
 
 Result<void> ApplyTransaction::Undo() {
-  if (!HoldsIndexLock()) {
-    MACO_TRY(TakeIndexLock());
-  }
   RefState ref = RefState::kOld;
-  if (!row_.commit.empty()) {
-    MACO_ASSIGN(ref, LookAtRef());
-  }
-  if (ref == RefState::kBuiltUpon) {
-    return Fail(Code::kRefused, "there are commits on top of the one that this apply made",
-                "git maco worktree apply --continue " + row_.lane);
-  }
+  MACO_ASSIGN(ref, CheckRef(Side::kOld));
   Directory top;
   MACO_ASSIGN(top, Directory::OpenPath(row_.worktree));
   std::vector<FileChange> left;

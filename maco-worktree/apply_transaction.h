@@ -29,9 +29,12 @@ class ApplyTransaction {
   // Removes what Prepare made.
   void Discard() const;
 
-  // Does all that is not done yet. What it meets has to be old or new.
+  // Whether it can be finished (kNew) or undone (kOld): what is there has to be old or new. Changes
+  // nothing but index.lock, which it takes, and gives up if not.
+  Result<void> Check(Side to);
+  // Does all that is not done yet.
   Result<void> Finish();
-  // Undoes all that was done.
+  // Undoes all that was done. Once begun it has used up what finishing needs.
   Result<void> Undo();
 
  private:
@@ -54,9 +57,11 @@ class ApplyTransaction {
   Result<void> RequireOld(const Place& place) const;
   Result<std::vector<FileChange>> Left(const Directory& top, Side to) const;
   Result<void> PutFiles(const Directory& top, Side to, const std::vector<FileChange>& files) const;
-  Result<void> Replace(const Directory& top, const std::string& staging,
-                       const std::string& path) const;
+  Result<void> Replace(const Directory& top, const std::string& staging, const std::string& path,
+                       bool there) const;
   Result<void> RemoveFile(const Directory& top, const std::string& path) const;
+  Result<RefState> CheckRef(Side to) const;
+  Result<void> CheckAll(Side to) const;
   Result<RefState> LookAtRef() const;
   Result<void> MoveRef(const std::string& from, const std::string& to) const;
 

@@ -179,6 +179,14 @@ std::uint32_t BaseIndex::ModeOf(std::size_t entry) const {
   return WordAt(text_.data() + offsets_[entry] + kMode);
 }
 
+std::uint32_t BaseIndex::SizeOf(std::size_t entry) const {
+  return WordAt(text_.data() + offsets_[entry] + kSize);
+}
+
+std::string_view BaseIndex::IdOf(std::size_t entry) const {
+  return text_.substr(offsets_[entry] + kStat, hash_bytes_);
+}
+
 std::optional<std::size_t> BaseIndex::Find(std::string_view path) const {
   std::size_t slot = std::hash<std::string_view>()(path) % table_.size();
   for (; table_[slot] != 0; slot = (slot + 1) % table_.size()) {

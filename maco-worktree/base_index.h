@@ -29,6 +29,8 @@ class BaseIndex {
   std::size_t size() const { return offsets_.size(); }
   std::string_view PathOf(std::size_t entry) const;
   std::uint32_t ModeOf(std::size_t entry) const;
+  std::uint32_t SizeOf(std::size_t entry) const;   // modulo 2^32
+  std::string_view IdOf(std::size_t entry) const;  // as bytes
   std::optional<std::size_t> Find(std::string_view path) const;
   // Whether it has an entry below that directory.
   bool HasBelow(std::string_view directory) const;

@@ -169,29 +169,38 @@ Result<void> MakePrivate(const Place& place, const Lane& lane) {
   return MakePrivateGit(place, lane);
 }
 
-Result<std::vector<std::string>> Make(const Place& place, const StateRoot& state, Lane& lane,
-                                      const Options& options) {
+// What the base's commit alone does not tell.
+struct Made {
+  std::size_t cloned = 0;             // files that share blocks with the working tree's
+  std::vector<std::string> included;  // ignored files that were copied
+};
+
+Result<Made> Make(const Place& place, const StateRoot& state, Lane& lane, const Options& options) {
   MACO_TRY(MakeFiles(state, lane));
   auto git = LaneGit::Create(place, lane);
   if (!git) {
     return Fail(std::move(git).error());
   }
   MACO_TRY(lane.kind == "private" ? MakePrivate(place, lane) : MakeLinked(place, lane));
-  MACO_TRY(CheckOutBase(*git, lane));
+  Made made;
+  MACO_ASSIGN(made.cloned, CheckOutBase(*git, place, lane));
   MACO_TRY(GiveIndex(*git, lane));
-  return CopyIncluded(*git, place, lane, options.include.empty() ? kIncludeFile : options.include);
+  MACO_ASSIGN(
+      made.included,
+      CopyIncluded(*git, place, lane, options.include.empty() ? kIncludeFile : options.include));
+  return made;
 }
 
-Json Document(const Lane& lane, const std::vector<std::string>& claims,
-              const std::vector<std::string>& included) {
+Json Document(const Lane& lane, const std::vector<std::string>& claims, const Made& made) {
   Json out = {{"name", lane.name}, {"id", lane.id},         {"kind", lane.kind},
               {"base", lane.base}, {"branch", lane.branch}, {"path", EncodeBytes(lane.path)}};
   out["claims"] = Json::array();
   for (const auto& claim : claims) {
     out["claims"].push_back(EncodeBytes(claim));
   }
+  out["cloned"] = made.cloned;
   out["included"] = Json::array();
-  for (const auto& path : included) {
+  for (const auto& path : made.included) {
     out["included"].push_back(EncodeBytes(path));
   }
   return out;
@@ -284,9 +293,9 @@ Result<int> Create(const Options& options) {
     rmdir(lane.path.c_str());
     return Fail(std::move(reserved).error());
   }
-  auto included = Make(place, *state, lane, options);
-  if (!included) {
-    Error error = std::move(included).error();
+  auto made = Make(place, *state, lane, options);
+  if (!made) {
+    Error error = std::move(made).error();
     if (const auto undone = DestroyLane(place, *state, lane); !undone) {
       Note(kTool, "what was made of it is still there: " + ::maco::Describe(undone.error()) +
                       "; git maco worktree repair " + lane.name);
@@ -296,7 +305,7 @@ Result<int> Create(const Options& options) {
   lane.state = "ready";
   MACO_TRY(PutLane(*state, lane));
   if (options.json) {
-    MACO_TRY(PrintDocument("maco.lane/1", Document(lane, claims, *included)));
+    MACO_TRY(PrintDocument("maco.lane/1", Document(lane, claims, *made)));
     return kExitOk;
   }
   MACO_TRY(Print(EscapeControl(lane.path) + "\n"));

@@ -2,6 +2,8 @@
 // Contract: maco-worktree/decision.h.
 #include "maco-worktree/decision.h"
 
+#include "libcommon/lane/lane_home.h"
+
 #include "maco-worktree/ready_lane.h"
 
 namespace maco::worktree {
@@ -16,6 +18,7 @@ Result<Reviewed> OpenReviewed(const std::string& name, Access access) {
   out.state = std::make_shared<StateRoot>(*std::move(state));
   MACO_ASSIGN(out.table, ReadLanes(*out.state));
   MACO_ASSIGN(out.lane, out.table.Find(name));
+  MACO_TRY(CheckLaneHome(*out.state, out.lane));
   MACO_ASSIGN(out.row, NewestCandidate(out.table, out.lane));
   Directory files;
   MACO_ASSIGN(files, OpenLaneDirectory(*out.state, out.lane.id));

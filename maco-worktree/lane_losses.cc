@@ -130,6 +130,10 @@ Result<std::string> StagedOnly(const ReadyLane& ready, const LaneTree& tree) {
 
 // Why its removal would lose something; empty if it would not.
 Result<std::string> WhatWouldBeLost(const ReadyLane& ready) {
+  if (!Exists(ready.lane.git_dir + "/HEAD")) {
+    return "what is staged and committed there cannot be told: " + Quoted(ready.lane.git_dir) +
+           " is no Git directory any more";
+  }
   LaneTree tree;
   MACO_ASSIGN(tree,
               TakeLaneTree(LaneGit::Of(ready.place, ready.lane), ready.lane, Believe::kTimes));

@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "libcommon/base/report.h"
 #include "libcommon/git/git_program.h"
 #include "libcommon/git/private_repository.h"
+#include "libcommon/lane/lane_home.h"
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/directory.h"
 
@@ -60,6 +62,14 @@ void EraseOf(const std::map<std::string, T>& rows, const std::string& lane_id,
 
 std::string Same(const std::string& key) { return key; }
 
+// Whether a working tree has the branch of the lane checked out: git's record of the lane is gone.
+Result<bool> IsCheckedOutElsewhere(const Place& place, const Lane& lane) {
+  std::string text;
+  MACO_ASSIGN(text,
+              AskRepositoryGit(place.repository.common_dir, {"worktree", "list", "--porcelain"}));
+  return (text + "\n").find("\nbranch " + lane.branch + "\n") != std::string::npos;
+}
+
 Result<void> RemoveBranch(const Place& place, const Lane& lane) {
   const std::string& common = place.repository.common_dir;
   if (lane.kind == "private") {
@@ -68,6 +78,12 @@ Result<void> RemoveBranch(const Place& place, const Lane& lane) {
   }
   const std::string tip = BranchTip(place, lane);
   if (tip.empty()) {
+    return {};
+  }
+  bool elsewhere = false;
+  MACO_ASSIGN(elsewhere, IsCheckedOutElsewhere(place, lane));
+  if (elsewhere) {
+    Note(kTool, "branch '" + lane.branch + "' stays: another working tree has it checked out");
     return {};
   }
   bool only_here = false;
@@ -82,17 +98,22 @@ Result<void> RemoveBranch(const Place& place, const Lane& lane) {
   return {};
 }
 
-// Another directory may lie there by now: that one is left alone.
-Result<void> RemoveIfOurs(const Lane& lane) {
+// Another directory may lie there by now, and in a copied repository it is the original's: those
+// are left alone.
+Result<void> RemoveIfOurs(const StateRoot& state, const Lane& lane) {
   const std::string& path = lane.trash.empty() ? lane.path : lane.trash;
-  const auto there = IdentityOfPath(path);
-  if (!there || there->device != lane.device || there->inode != lane.inode) {
+  if (!IsLaneDirectory(lane, path)) {
     return {};
+  }
+  if (auto home = CheckLaneHome(state, lane); !home) {
+    return home.error().code == Code::kRefused ? Result<void>() : home;
   }
   return RemoveTree(path);
 }
 
-// git's record of the worktree, by what it says of its place: a record of the lane's name may be
+}  // namespace
+
+// By what it says of its place: a record of the lane's name may be
 // another worktree's. A relative place (worktree.useRelativePaths) is believed of our own record.
 std::string RecordOf(const Place& place, const Lane& lane) {
   if (lane.kind != "linked") {
@@ -111,8 +132,6 @@ std::string RecordOf(const Place& place, const Lane& lane) {
   }
   return {};
 }
-
-}  // namespace
 
 std::string PinOf(const Lane& lane) { return "refs/maco/lanes/" + lane.name; }
 
@@ -204,8 +223,41 @@ Result<bool> IsOnlyInLane(const Place& place, const Lane& lane, const std::strin
   return !first.empty();
 }
 
+std::string TrashOf(const Lane& lane) {
+  const std::filesystem::path path(lane.path);
+  return (path.parent_path() / ".removed" / (lane.name + "-" + lane.id)).string();
+}
+
+Result<void> MoveLaneDirectory(const Lane& lane, const std::string& from, const std::string& to) {
+  const std::filesystem::path source(from);
+  const std::filesystem::path target(to);
+  std::error_code failed;
+  std::filesystem::create_directories(target.parent_path(), failed);
+  if (failed) {
+    return FailOs(failed.value(), "create the directory of", to);
+  }
+  Directory old_parent;
+  Directory new_parent;
+  MACO_ASSIGN(old_parent, Directory::OpenPath(source.parent_path().string()));
+  MACO_ASSIGN(new_parent, Directory::OpenPath(target.parent_path().string()));
+  if (!IsLaneDirectory(lane, from)) {
+    return Fail(Code::kRefused, Quoted(from) + " is not the directory of lane '" + lane.name + "'",
+                "put that one back");
+  }
+  // Who moves a directory to another one writes into it: its entry "..".
+  FileIdentity identity;
+  MACO_ASSIGN(identity, IdentityOfPath(from));
+  if ((identity.mode & S_IRWXU) != S_IRWXU &&
+      fchmodat(old_parent.fd(), source.filename().c_str(), (identity.mode & 07777U) | S_IRWXU, 0) !=
+          0) {
+    return FailOs(errno, "open up", from);
+  }
+  return old_parent.Move(source.filename().string(), new_parent, target.filename().string(),
+                         Directory::IfThere::kKeep);
+}
+
 Result<void> DestroyLane(const Place& place, const StateRoot& state, const Lane& lane) {
-  MACO_TRY(RemoveIfOurs(lane));
+  MACO_TRY(RemoveIfOurs(state, lane));
   if (const std::string record = RecordOf(place, lane); !record.empty()) {
     MACO_TRY(RemoveTree(record));
   }

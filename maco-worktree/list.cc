@@ -8,10 +8,12 @@
 #include "libcommon/base/text.h"
 #include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/lane/lane_home.h"
 #include "libcommon/lane/lane_sight.h"
 #include "maco-worktree/apply_leftovers.h"
 #include "maco-worktree/claim_rules.h"
 #include "maco-worktree/lane_git.h"
+#include "maco-worktree/lane_mending.h"
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/mutation.h"
 #include "maco-worktree/ready_lane.h"
@@ -70,12 +72,22 @@ Json Describe(const LaneTable& table, const Lane& lane) {
   return out;
 }
 
-// Finishes or undoes what was cut short. Says what it did.
+// Finishes or undoes what was cut short, and binds a lane to where its repository is now. Says what
+// it did; empty: there was nothing.
 Result<std::string> RepairOne(const Place& place, const StateRoot& state, const Lane& lane,
                               bool dry_run) {
+  if (const auto home = CheckLaneHome(state, lane); !home) {
+    if (home.error().code != Code::kInvalid) {
+      return Fail(home.error());
+    }
+    if (!dry_run) {
+      MACO_TRY(BindToPlace(place, state, lane));
+    }
+    return "bound to where the repository is now";
+  }
   if (lane.state == "creating") {
     if (!dry_run) {
-      MACO_TRY(DestroyLane(place, state, lane));
+      MACO_TRY(UndoCreation(place, state, lane));
     }
     return "creation undone";
   }
@@ -85,23 +97,17 @@ Result<std::string> RepairOne(const Place& place, const StateRoot& state, const 
       back.state = "ready";
       back.trash.clear();
       back.changed_us = WallMicros();
-      MACO_TRY(CheckLaneDirectory(back));
+      MACO_TRY(CheckLaneDirectory(state, back));
       MACO_TRY(PutLane(state, back));
     }
     return "removal undone";
   }
-  if (lane.state == "removed" && !Exists(lane.trash)) {
-    if (!dry_run) {
-      MACO_TRY(DestroyLane(place, state, lane));
-    }
-    return "forgotten: its directory is gone";
-  }
   return "";
 }
 
-Result<int> Untaint(const StateRoot& state, Lane lane, const Options& options) {
-  if (lane.tainted.empty()) {
-    Note(kTool, "lane '" + lane.name + "' is not tainted");
+Result<int> Untaint(const StateRoot& state, const Lane& seen, const Options& options) {
+  if (seen.tainted.empty()) {
+    Note(kTool, "lane '" + seen.name + "' is not tainted");
     return kExitNo;
   }
   if (!options.dry_run) {
@@ -110,6 +116,12 @@ Result<int> Untaint(const StateRoot& state, Lane lane, const Options& options) {
     auto registry = LaneRegistry::Open(state);
     if (!registry) {
       return Fail(std::move(registry).error());
+    }
+    Lane lane;
+    MACO_ASSIGN(lane, registry->table().Find(seen.name));
+    if (lane.id != seen.id || lane.tainted != seen.tainted || lane.candidate != seen.candidate) {
+      return Fail(Code::kBusy, "lane '" + seen.name + "' was changed by another command",
+                  "look at it again: git maco worktree list");
     }
     StoreChange change;
     Intent word;
@@ -126,7 +138,7 @@ Result<int> Untaint(const StateRoot& state, Lane lane, const Options& options) {
     MACO_TRY(registry->Commit(change));
     MACO_TRY(registry->Close());
   }
-  MACO_TRY(Print("lane '" + lane.name + "': taint taken off; capture it again\n"));
+  MACO_TRY(Print("lane '" + seen.name + "': taint taken off; capture it again\n"));
   return kExitOk;
 }
 

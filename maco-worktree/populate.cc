@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/text.h"
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/directory.h"
+#include "maco-worktree/clone_files.h"
 
 namespace maco::worktree {
 namespace {
@@ -83,12 +85,50 @@ std::string ConfigText(const std::string& value) {
   return out + "\"";
 }
 
+// None if the index of the working tree cannot be read: it may have any of git's forms.
+Result<std::size_t> CloneInto(const LaneGit& git, const Place& place, const Lane& lane,
+                              const std::string& index) {
+  const std::size_t hash_bytes = lane.base.size() / 2;
+  const auto base = BaseIndex::Read(git.base_index(), hash_bytes);
+  if (!base) {
+    return Fail(base.error());
+  }
+  const auto now = BaseIndex::Read(index, hash_bytes);
+  return now ? CloneFiles(place.repository.worktree, *now, lane.path, *base)
+             : Result<std::size_t>(0);
+}
+
+// A time that makes git believe the entries: what is younger than its index it would read again.
+Result<void> MakeIndexOld(const std::string& path) {
+  const std::array<timespec, 2> never{};  // is no time to git
+  return utimensat(AT_FDCWD, path.c_str(), never.data(), 0) == 0
+             ? Result<void>()
+             : FailOs(errno, "set the time of", path);
+}
+
 }  // namespace
 
-Result<void> CheckOutBase(const LaneGit& git, const Lane& lane) {
-  MACO_TRY(git.Ask({"read-tree", "--no-recurse-submodules", "-m", "-u", lane.base},
-                   {lane.path, git.base_index(), "", std::nullopt, {}}));
-  return {};
+Result<std::size_t> CheckOutBase(const LaneGit& git, const Place& place, const Lane& lane) {
+  const LaneGit::Call call{lane.path, git.base_index(), "", std::nullopt, {}};
+  const std::string index = place.repository.git_dir + "/index";
+  if (place.repository.worktree.empty() || !SharesBlocks(index, lane.path)) {
+    MACO_TRY(git.Ask({"read-tree", "--no-recurse-submodules", "-m", "-u", lane.base}, call));
+    return std::size_t{0};
+  }
+  MACO_TRY(git.Ask({"read-tree", "--no-recurse-submodules", lane.base}, call));
+  std::size_t cloned = 0;
+  MACO_ASSIGN(cloned, CloneInto(git, place, lane, index));
+  if (cloned > 0) {
+    // Reads what was cloned; what the base does not have so, is made anew below.
+    SpawnResult compared;
+    MACO_ASSIGN(compared, git.Run({"update-index", "-q", "--ignore-missing", "--refresh"}, call));
+    if (compared.signal != 0 || compared.exit_status > 1) {
+      return Fail(GitFailure("update-index", compared));
+    }
+    MACO_TRY(MakeIndexOld(git.base_index()));
+  }
+  MACO_TRY(git.Ask({"checkout-index", "-q", "-f", "-u", "-a"}, call));
+  return cloned;
 }
 
 Result<void> GiveIndex(const LaneGit& git, const Lane& lane) {

@@ -9,8 +9,10 @@
 
 namespace maco::worktree {
 
-// Checks the base out into lane.path and leaves our index of it in the lane's files.
-Result<void> CheckOutBase(const LaneGit& git, const Lane& lane);
+// Checks the base out into lane.path and leaves our index of it in the lane's files. Where the file
+// system can, larger files share their blocks with those of the repository's working tree; git
+// compares each with the base. Returns how many.
+Result<std::size_t> CheckOutBase(const LaneGit& git, const Place& place, const Lane& lane);
 
 // Copies our index to where the lane's own git looks for it: its entries hold for the same files.
 Result<void> GiveIndex(const LaneGit& git, const Lane& lane);

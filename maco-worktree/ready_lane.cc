@@ -2,6 +2,8 @@
 // Contract: maco-worktree/ready_lane.h.
 #include "maco-worktree/ready_lane.h"
 
+#include "libcommon/lane/lane_home.h"
+
 namespace maco::worktree {
 
 Result<void> RequireReady(const Lane& lane) {
@@ -13,14 +15,15 @@ Result<void> RequireReady(const Lane& lane) {
                                       : "git maco worktree repair " + lane.name);
 }
 
-Result<void> CheckLaneDirectory(const Lane& lane) {
+Result<void> CheckLaneDirectory(const StateRoot& state, const Lane& lane) {
+  MACO_TRY(CheckLaneHome(state, lane));
   const auto identity = IdentityOfPath(lane.path);
   if (!identity) {
     return Fail(Code::kRefused,
                 "the directory of lane '" + lane.name + "', " + Quoted(lane.path) + ", is gone",
                 "put it back, or git maco worktree remove --discard " + lane.name);
   }
-  if (identity->device != lane.device || identity->inode != lane.inode) {
+  if (!IsLaneDirectory(lane, lane.path)) {
     return Fail(
         Code::kRefused,
         Quoted(lane.path) + " is not the directory that was made for lane '" + lane.name + "'",
@@ -40,13 +43,13 @@ Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKin
   MACO_ASSIGN(out.table, ReadLanes(*out.state));
   MACO_ASSIGN(out.lane, out.table.Find(name));
   MACO_TRY(RequireReady(out.lane));
-  MACO_TRY(CheckLaneDirectory(out.lane));
+  MACO_TRY(CheckLaneDirectory(*out.state, out.lane));
   MACO_ASSIGN(out.lease, TakeLease(*out.state, out.lane, lease));
   // What happened to the lane until the lease was ours.
   MACO_ASSIGN(out.table, ReadLanes(*out.state));
   MACO_ASSIGN(out.lane, out.table.Find(name));
   MACO_TRY(RequireReady(out.lane));
-  MACO_TRY(CheckLaneDirectory(out.lane));
+  MACO_TRY(CheckLaneDirectory(*out.state, out.lane));
   return out;
 }
 

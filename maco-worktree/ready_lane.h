@@ -23,8 +23,9 @@ Result<ReadyLane> OpenReadyLane(const std::string& name, Access access, LeaseKin
 // kRefused unless a lane is ready: not half made, not removed.
 Result<void> RequireReady(const Lane& lane);
 
-// Whether the directory of a lane is the one that was made.
-Result<void> CheckLaneDirectory(const Lane& lane);
+// Whether the lane is this repository's, and its directory the one that was made. Errors: kRefused,
+// kInvalid (the repository was moved).
+Result<void> CheckLaneDirectory(const StateRoot& state, const Lane& lane);
 
 // The newest candidate of a lane. Errors: kNotFound.
 Result<Candidate> NewestCandidate(const LaneTable& table, const Lane& lane);

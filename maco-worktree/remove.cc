@@ -12,6 +12,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/lane/lane_home.h"
 #include "maco-worktree/lane_losses.h"
 #include "maco-worktree/lane_removal.h"
 #include "maco-worktree/mutation.h"
@@ -28,26 +29,6 @@ bool Exists(const std::string& path) {
   return lstat(path.c_str(), &st) == 0;
 }
 
-std::string TrashOf(const Place& place, const Lane& lane) {
-  return place.lanes_root + "/.removed/" + lane.name + "-" + lane.id;
-}
-
-Result<void> MoveDirectory(const std::string& from, const std::string& to) {
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(to).parent_path(), failed);
-  if (failed) {
-    return FailOs(failed.value(), "create the directory of", to);
-  }
-  const std::filesystem::path source(from);
-  const std::filesystem::path target(to);
-  Directory old_parent;
-  Directory new_parent;
-  MACO_ASSIGN(old_parent, Directory::OpenPath(source.parent_path().string()));
-  MACO_ASSIGN(new_parent, Directory::OpenPath(target.parent_path().string()));
-  return old_parent.Move(source.filename().string(), new_parent, target.filename().string(),
-                         Directory::IfThere::kKeep);
-}
-
 // An apply that was cut short needs the lane.
 Result<void> RequireNoApply(const LaneTable& table, const std::string& name) {
   for (const auto& [id, apply] : table.applies) {
@@ -59,60 +40,99 @@ Result<void> RequireNoApply(const LaneTable& table, const std::string& name) {
   return {};
 }
 
-// Row and claims of a lane that is being removed, in one commit.
-Result<void> CommitRemoval(const StateRoot& state, const Lane& lane) {
+// Row and claims of a lane that is being removed, in one commit. Returns the claims.
+Result<std::map<std::string, Claim>> CommitRemoval(const StateRoot& state, const Lane& lane) {
   auto registry = LaneRegistry::Open(state);
   if (!registry) {
     return Fail(std::move(registry).error());
   }
   MACO_TRY(RequireNoApply(registry->table(), lane.name));
   StoreChange change;
+  std::map<std::string, Claim> claims;
   change.put[LaneKey(lane.name)] = Encode(lane);
   for (const auto& [id, claim] : registry->table().claims) {
     if (claim.lane_id == lane.id) {
       change.erase.push_back(ClaimKey(id));
+      claims[id] = claim;
     }
   }
   MACO_TRY(registry->Commit(change));
+  MACO_TRY(registry->Close());
+  return claims;
+}
+
+// The removal did not happen: the lane is as it was.
+Result<void> TakeBack(const StateRoot& state, const Lane& lane,
+                      const std::map<std::string, Claim>& claims) {
+  auto registry = LaneRegistry::Open(state);
+  if (!registry) {
+    return Fail(std::move(registry).error());
+  }
+  StoreChange change;
+  change.put[LaneKey(lane.name)] = Encode(lane);
+  for (const auto& [id, claim] : claims) {
+    change.put[ClaimKey(id)] = Encode(claim);
+  }
+  MACO_TRY(registry->Commit(change));
   return registry->Close();
+}
+
+// Forgets a lane whose directory is not there, or is not ours. Holds its lease: a run may still be
+// in it where its directory has only moved away.
+Result<int> Forget(const Options& options) {
+  const std::string& name = options.names.front();
+  Mutation mutation;
+  MACO_ASSIGN(mutation, BeginMutation());
+  const auto& [place, state, lock, table] = mutation;
+  Lane lane;
+  MACO_ASSIGN(lane, table.Find(name));
+  UniqueFd lease;
+  MACO_ASSIGN(lease, TakeLease(*state, lane, LeaseKind::kWrite));
+  MACO_TRY(RequireNoApply(table, name));
+  if (options.dry_run) {
+    MACO_TRY(Print("would forget lane '" + name + "'\n"));
+    return kExitOk;
+  }
+  lane.trash = place.lanes_root + "/.removed/nothing-" + lane.id;
+  MACO_TRY(DestroyLane(place, *state, lane));
+  return kExitOk;
+}
+
+// Whether nothing of the lane's directory can be reached: gone, or another one, or that of the
+// repository that this one is a copy of.
+Result<bool> IsOutOfReach(const std::string& name) {
+  Place place;
+  MACO_ASSIGN(place, FindPlace());
+  const auto state = OpenState(place, Access::kRead);
+  if (!state) {
+    return Fail(state.error());
+  }
+  LaneTable table;
+  MACO_ASSIGN(table, ReadLanes(*state));
+  Lane lane;
+  MACO_ASSIGN(lane, table.Find(name));
+  const auto home = CheckLaneHome(*state, lane);
+  if (!home && home.error().code == Code::kRefused) {
+    return true;
+  }
+  MACO_TRY(home);
+  return (lane.state == "ready" && !IsLaneDirectory(lane, lane.path)) ||
+         (lane.state == "removed" && !Exists(lane.trash) && !Exists(lane.path));
 }
 
 }  // namespace
 
 Result<int> Remove(const Options& options) {
   const std::string& name = options.names.front();
-  ReadyLane ready;
   auto opened = OpenReadyLane(name, Access::kWrite, LeaseKind::kWrite);
-  if (!opened && !(options.discard && opened.error().code == Code::kRefused)) {
-    return Fail(std::move(opened).error());
-  }
   if (!opened) {
-    // Its directory is not there: what is left of it goes for good.
-    MACO_ASSIGN(ready.place, FindPlace());
-    auto state = OpenState(ready.place, Access::kWrite);
-    if (!state) {
-      return Fail(std::move(state).error());
+    bool out_of_reach = false;
+    if (options.discard && opened.error().code == Code::kRefused) {
+      MACO_ASSIGN(out_of_reach, IsOutOfReach(name));
     }
-    MACO_ASSIGN(ready.table, ReadLanes(*state));
-    MACO_ASSIGN(ready.lane, ready.table.Find(name));
-    if (ready.lane.state != "ready") {
-      return Fail(std::move(opened).error());
-    }
-    // A run may still be there: its directory has only moved away.
-    MACO_ASSIGN(ready.lease, TakeLease(*state, ready.lane, LeaseKind::kWrite));
-    MACO_TRY(RequireNoApply(ready.table, name));
-    if (options.dry_run) {
-      MACO_TRY(Print("would forget lane '" + name + "'\n"));
-      return kExitOk;
-    }
-    UniqueFd mutation;
-    MACO_ASSIGN(mutation, LockMutation(*state));
-    Lane forgotten = ready.lane;
-    forgotten.trash = ready.place.lanes_root + "/.removed/nothing-" + forgotten.id;
-    MACO_TRY(DestroyLane(ready.place, *state, forgotten));
-    return kExitOk;
+    return out_of_reach ? Forget(options) : Fail(std::move(opened).error());
   }
-  ready = *std::move(opened);
+  const ReadyLane ready = *std::move(opened);
   MACO_TRY(RequireNoApply(ready.table, name));
   if (!options.discard) {
     std::string lost;
@@ -126,17 +146,20 @@ Result<int> Remove(const Options& options) {
   Lane lane = ready.lane;
   lane.state = "removed";
   lane.changed_us = WallMicros();
-  lane.trash = TrashOf(ready.place, lane);
+  lane.trash = TrashOf(lane);
   if (options.dry_run) {
     MACO_TRY(Print("would move " + Quoted(lane.path) + " to " + Quoted(lane.trash) + "\n"));
     return kExitOk;
   }
   UniqueFd mutation;
   MACO_ASSIGN(mutation, LockMutation(*ready.state));
-  MACO_TRY(CommitRemoval(*ready.state, lane));
-  if (auto moved = MoveDirectory(lane.path, lane.trash); !moved) {
+  std::map<std::string, Claim> claims;
+  MACO_ASSIGN(claims, CommitRemoval(*ready.state, lane));
+  if (auto moved = MoveLaneDirectory(lane, lane.path, lane.trash); !moved) {
     Error error = std::move(moved).error();
-    error.remedy = "git maco worktree repair " + name + " takes the removal back";
+    if (!TakeBack(*ready.state, ready.lane, claims)) {
+      error.remedy = "git maco worktree repair " + name + " takes the removal back";
+    }
     return Fail(std::move(error));
   }
   return kExitOk;
@@ -152,17 +175,26 @@ Result<int> Restore(const Options& options) {
     Note(kTool, "lane '" + lane.name + "' was not removed");
     return kExitNo;
   }
+  MACO_TRY(CheckLaneHome(*state, lane));
+  const bool back_already = IsLaneDirectory(lane, lane.path) && !Exists(lane.trash);
+  if (!back_already && !IsLaneDirectory(lane, lane.trash)) {
+    return Fail(Code::kRefused, "what was removed, " + Quoted(lane.trash) + ", is gone",
+                "put it back, or git maco worktree remove --discard " + lane.name);
+  }
+  if (!back_already && Exists(lane.path)) {
+    return Fail(Code::kExists, "something else lies at " + Quoted(lane.path), "move it away");
+  }
   if (options.dry_run) {
     MACO_TRY(Print("would move " + Quoted(lane.trash) + " to " + Quoted(lane.path) + "\n"));
     return kExitOk;
   }
-  if (!Exists(lane.path)) {
-    MACO_TRY(MoveDirectory(lane.trash, lane.path));
+  if (!back_already) {
+    MACO_TRY(MoveLaneDirectory(lane, lane.trash, lane.path));
   }
   lane.state = "ready";
   lane.changed_us = WallMicros();
   lane.trash.clear();
-  MACO_TRY(CheckLaneDirectory(lane));
+  MACO_TRY(CheckLaneDirectory(*state, lane));
   MACO_TRY(PutLane(*state, lane));
   Note(kTool, "its claims were given up when it was removed: git maco worktree claim " + lane.name +
                   " PATH...");
@@ -184,15 +216,14 @@ Result<int> CollectGarbage(const Options& options) {
     if (lane.state != "removed" || !old || !RequireNoApply(table, name)) {
       continue;
     }
-    list.push_back({{"name", name}, {"id", lane.id}, {"trash", EncodeBytes(lane.trash)}});
-    text += (options.dry_run ? "would delete " : "deleted ") + name + "\n";
-    if (options.dry_run) {
-      continue;
-    }
-    if (const auto gone = DestroyLane(place, *state, lane); !gone) {
+    const auto gone = options.dry_run ? Result<void>() : DestroyLane(place, *state, lane);
+    if (!gone) {
       ::maco::Report(kTool, gone.error());  // the others go nevertheless
       status = kExitNo;
+      continue;
     }
+    list.push_back({{"name", name}, {"id", lane.id}, {"trash", EncodeBytes(lane.trash)}});
+    text += (options.dry_run ? "would delete " : "deleted ") + name + "\n";
   }
   if (options.json) {
     MACO_TRY(PrintDocument("maco.lane-gc/1",

@@ -10,7 +10,7 @@ namespace maco::status {
 
 void SpaceSurvey::Add(const RunSight& sight) {
   if (sight.finalization) {
-    runs.push_back(RetentionOf(sight, {}));
+    runs.push_back(RetentionOf(sight));
     bytes += runs.back().bytes;
   }
 }
@@ -18,11 +18,7 @@ void SpaceSurvey::Add(const RunSight& sight) {
 void SpaceSurvey::Apply(const RetentionPolicy& policy,
                         const std::map<std::string, std::string>& needed, std::uint64_t now_us) {
   std::ranges::sort(runs, {}, &RetainedRun::time_us);
-  for (auto& run : runs) {
-    if (const auto need = needed.find(run.id); run.held_back.empty() && need != needed.end()) {
-      run.held_back = need->second;
-    }
-  }
+  HoldBack(needed, runs);
   Decide(policy, now_us, runs);
   prunable_runs = 0;
   for (const auto& run : runs) {

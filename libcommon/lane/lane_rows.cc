@@ -180,9 +180,9 @@ void Members(Codec& row, T& apply, const Apply* /*kind*/) {
       .Bytes("ref", apply.ref)
       .Text("head", apply.head)
       .Text("commit", apply.commit)
-      .Text("index_sha256", apply.index_sha256)
       .Number("uid", apply.uid)
-      .Number("started_us", apply.started_us);
+      .Number("started_us", apply.started_us)
+      .Number("undo_us", apply.undo_us);
 }
 
 template <typename T>

@@ -96,9 +96,9 @@ struct Apply {
   std::string ref;     // that --commit moves; empty: a detached HEAD
   std::string head;    // commit before
   std::string commit;  // that was made; empty without --commit
-  std::string index_sha256;
   std::uint64_t uid = 0;
   std::uint64_t started_us = 0;
+  std::uint64_t undo_us = 0;  // when undoing it began; 0: it did not
 };
 
 std::string LaneKey(const std::string& name);

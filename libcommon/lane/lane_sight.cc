@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "libcommon/os/directory.h"
+#include "libcommon/lane/lane_home.h"
 
 namespace maco {
 namespace {
@@ -14,11 +14,6 @@ constexpr char kVerb[] = "git maco worktree ";
 bool Exists(const std::string& path) {
   struct stat st {};
   return lstat(path.c_str(), &st) == 0;
-}
-
-bool IsWhereItWasMade(const Lane& lane) {
-  const auto identity = IdentityOfPath(lane.path);
-  return identity && identity->device == lane.device && identity->inode == lane.inode;
 }
 
 std::string NextFor(const std::string& state, const std::string& name) {
@@ -63,13 +58,15 @@ LaneSight LookAtLane(const LaneTable& table, const Lane& lane) {
   }
   if (lane.state == "creating") {
     Trouble(out, "its creation was cut short, or is going on", "repair " + name);
-  } else if (lane.state == "removed" && !Exists(lane.trash)) {
+  } else if (lane.state == "removed" && !Exists(lane.trash) && Exists(lane.path)) {
     Trouble(out, "its removal was cut short", "repair " + name);
+  } else if (lane.state == "removed" && !Exists(lane.trash)) {
+    Trouble(out, "the directory that was removed is gone", "remove --discard " + name);
   } else if (lane.state == "removed") {
     out.next = kVerb + ("restore " + name + ", or gc");
   } else if (!Exists(lane.path)) {
     Trouble(out, "its directory is gone", "remove --discard " + name);
-  } else if (!IsWhereItWasMade(lane)) {
+  } else if (!IsLaneDirectory(lane, lane.path)) {
     Trouble(out, "its directory is not the one that was made for it", "remove --discard " + name);
   } else if (!lane.tainted.empty()) {
     out.trouble = lane.tainted;

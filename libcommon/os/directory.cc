@@ -57,6 +57,30 @@ Result<FileIdentity> StatAt(int directory, const char* name, int flags) {
   return out;
 }
 
+// The last component of a name, and the directory that it lies in.
+class Leaf {
+ public:
+  static Result<Leaf> Of(int directory, const std::string& name) {
+    Leaf out;
+    out.fd_ = directory;
+    const std::size_t slash = name.rfind('/');
+    out.name_ = name.substr(slash + 1);
+    if (slash != std::string::npos) {
+      MACO_ASSIGN(out.opened_, OpenBelow(directory, name.substr(0, slash), O_PATH | O_DIRECTORY, 0,
+                                         CrossDevice::kRefuse));
+      out.fd_ = out.opened_.get();
+    }
+    return out;
+  }
+  int fd() const { return fd_; }
+  const char* name() const { return name_.c_str(); }
+
+ private:
+  UniqueFd opened_;
+  int fd_ = -1;
+  std::string name_;
+};
+
 struct CloseDir {
   void operator()(DIR* dir) const { closedir(dir); }
 };
@@ -82,35 +106,56 @@ Result<UniqueFd> Directory::OpenFile(const std::string& name, int flags, unsigne
 }
 
 Result<Directory> Directory::OpenOrCreate(const std::string& name, unsigned mode) const {
-  if (mkdirat(fd_.get(), name.c_str(), mode) != 0 && errno != EEXIST) {
+  const auto leaf = Leaf::Of(fd_.get(), name);
+  if (!leaf) {
+    return Fail(leaf.error());
+  }
+  if (mkdirat(leaf->fd(), leaf->name(), mode) != 0 && errno != EEXIST) {
     return FailOs(errno, "create directory", name);
   }
   return Open(name);
 }
 
 Result<Directory> Directory::Create(const std::string& name, unsigned mode) const {
-  if (mkdirat(fd_.get(), name.c_str(), mode) != 0) {
+  const auto leaf = Leaf::Of(fd_.get(), name);
+  if (!leaf) {
+    return Fail(leaf.error());
+  }
+  if (mkdirat(leaf->fd(), leaf->name(), mode) != 0) {
     return FailOs(errno, "create directory", name);
   }
   return Open(name);
 }
 
 Result<void> Directory::Unlink(const std::string& name) const {
-  if (unlinkat(fd_.get(), name.c_str(), 0) != 0) {
+  const auto leaf = Leaf::Of(fd_.get(), name);
+  if (!leaf) {
+    return Fail(leaf.error());
+  }
+  if (unlinkat(leaf->fd(), leaf->name(), 0) != 0) {
     return FailOs(errno, "remove", name);
   }
   return {};
 }
 
 Result<void> Directory::RemoveDirectory(const std::string& name) const {
-  if (unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR) != 0) {
+  const auto leaf = Leaf::Of(fd_.get(), name);
+  if (!leaf) {
+    return Fail(leaf.error());
+  }
+  if (unlinkat(leaf->fd(), leaf->name(), AT_REMOVEDIR) != 0) {
     return FailOs(errno, "remove directory", name);
   }
   return {};
 }
 
 Result<void> Directory::Rename(const std::string& from, const std::string& to) const {
-  if (renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()) != 0) {
+  const auto source = Leaf::Of(fd_.get(), from);
+  const auto target = Leaf::Of(fd_.get(), to);
+  if (!source || !target) {
+    return Fail(!source ? source.error() : target.error());
+  }
+  if (renameat(source->fd(), source->name(), target->fd(), target->name()) != 0) {
     return FailOs(errno, "rename to", to);
   }
   return {};
@@ -119,14 +164,23 @@ Result<void> Directory::Rename(const std::string& from, const std::string& to) c
 Result<void> Directory::Move(const std::string& name, const Directory& to,
                              const std::string& new_name, IfThere if_there) const {
   const unsigned flags = if_there == IfThere::kKeep ? RENAME_NOREPLACE : 0;
-  if (renameat2(fd_.get(), name.c_str(), to.fd(), new_name.c_str(), flags) != 0) {
+  const auto source = Leaf::Of(fd_.get(), name);
+  const auto target = Leaf::Of(to.fd(), new_name);
+  if (!source || !target) {
+    return Fail(!source ? source.error() : target.error());
+  }
+  if (renameat2(source->fd(), source->name(), target->fd(), target->name(), flags) != 0) {
     return FailOs(errno, "move to", new_name);
   }
   return {};
 }
 
 Result<FileIdentity> Directory::Stat(const std::string& name) const {
-  return StatAt(fd_.get(), name.c_str(), 0);
+  const auto leaf = Leaf::Of(fd_.get(), name);
+  if (!leaf) {
+    return Fail(leaf.error());
+  }
+  return StatAt(leaf->fd(), leaf->name(), 0);
 }
 
 Result<FileIdentity> Directory::Identity() const { return IdentityOf(fd_.get()); }

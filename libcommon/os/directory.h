@@ -1,5 +1,7 @@
 // Directory: a capability for one directory. Names below it are opened through the descriptor with
-// openat2(2), so that no symbolic link, no ".." and no mount point leads elsewhere.
+// openat2(2), so that no symbolic link, no ".." and no mount point leads elsewhere. Where a call
+// takes no descriptor of the thing itself, its parent is opened so, and the last component is
+// named.
 #pragma once
 #include <string>
 #include <string_view>

@@ -57,7 +57,7 @@ void Protect(const std::vector<RetainedRun*>& runs, std::uint64_t count, std::ui
 
 }  // namespace
 
-RetainedRun RetentionOf(const RunSight& sight, const std::map<std::string, std::string>& protect) {
+RetainedRun RetentionOf(const RunSight& sight) {
   RetainedRun out;
   out.id = sight.id;
   out.held_back = HeldBack(sight);
@@ -67,15 +67,19 @@ RetainedRun RetentionOf(const RunSight& sight, const std::map<std::string, std::
     out.files = sight.finalization->files.size() + 1;
     out.outcome = sight.finalization->outcome;
   }
-  const auto needed = protect.find(sight.id);
-  if (out.held_back.empty() && needed != protect.end()) {
-    out.held_back = needed->second;
-  }
   return out;
 }
 
-Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,
-                                              const std::map<std::string, std::string>& protect) {
+void HoldBack(const std::map<std::string, std::string>& needed, std::vector<RetainedRun>& runs) {
+  for (auto& run : runs) {
+    const auto need = needed.find(run.id);
+    if (run.held_back.empty() && need != needed.end()) {
+      run.held_back = need->second;
+    }
+  }
+}
+
+Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state) {
   std::vector<RetainedRun> out;
   const auto runs = state.dir().Open(kRunsName);
   if (!runs) {
@@ -85,7 +89,7 @@ Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,
   std::vector<std::string> names;
   MACO_ASSIGN(names, runs->List(kMaxRuns));
   for (const auto& name : names) {
-    out.push_back(RetentionOf(LookAtRun(state, *runs, name), protect));
+    out.push_back(RetentionOf(LookAtRun(state, *runs, name)));
   }
   std::ranges::sort(out, [](const RetainedRun& a, const RetainedRun& b) {
     return std::tie(a.time_us, a.id) < std::tie(b.time_us, b.id);

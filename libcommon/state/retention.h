@@ -42,13 +42,15 @@ struct RetainedRun {
   std::string reason;     // for it
 };
 
-// What a look at one run says. Pure. `protect` as below.
-RetainedRun RetentionOf(const RunSight& sight, const std::map<std::string, std::string>& protect);
+// What a look at one run says. Pure.
+RetainedRun RetentionOf(const RunSight& sight);
 
-// Looks at all runs. `protect`: runs that others need, with the reason. Errors: kPermission,
-// kLimit, kIo.
-Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state,
-                                              const std::map<std::string, std::string>& protect);
+// Looks at all runs. Errors: kPermission, kLimit, kIo.
+Result<std::vector<RetainedRun>> ListRetained(const StateRoot& state);
+
+// Holds back the runs that others need. `needed`: with the reason; read after the runs were looked
+// at, since a run may end, and be the newest that something needs, in between. Pure.
+void HoldBack(const std::map<std::string, std::string>& needed, std::vector<RetainedRun>& runs);
 
 // Fills in the decisions. Pure.
 void Decide(const RetentionPolicy& policy, std::uint64_t now_us, std::vector<RetainedRun>& runs);

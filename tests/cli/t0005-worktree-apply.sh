@@ -261,6 +261,7 @@ for mode in commit index worktree; do
       # What git itself leaves when it is killed is for the user to remove.
       rm -f "$repo/.git/HEAD.lock" "$repo/.git/refs/heads/main.lock"
       run apply --$way alpha
+      said=$out
       state=$(run show --stat --json alpha && printf %s "$out" | jq -r .state)
       if [ $status -eq 1 ] && [ $way = continue ]; then
         run apply --$mode alpha # it had not begun, or was done
@@ -268,6 +269,7 @@ for mode in commit index worktree; do
         state=applied
       elif [ $status -eq 0 ]; then
         pending=$((pending + 1))
+        if [ $way = abort ] && contains "$said" "undone "; then late=$k; fi
       elif [ $status -ne 1 ]; then
         wrong="$wrong $k:$way:$status:$(head -c 300 "$scratch/err")"
       fi
@@ -294,5 +296,47 @@ for mode in commit index worktree; do
   [ -z "$wrong" ] && [ $points -gt 5 ] && [ $pending -gt 2 ]
   check "WT-05 --$mode cut short at $points points, then finished or undone"
 done
+
+# Cut short twice: while it is applied, and while that is undone. One direction always works.
+wrong='' points=0 refused=0 ended=0 j=2
+while :; do
+  restart
+  (cd "$repo" && "$kill_at" kill "$late" "$scratch/report" "$MACO_BIN/maco-worktree" apply --worktree alpha) >/dev/null 2>&1
+  (cd "$repo" && "$kill_at" kill $j "$scratch/report" "$MACO_BIN/maco-worktree" apply --abort alpha) >/dev/null 2>&1
+  [ $? -eq 3 ] && break
+  points=$((points + 1))
+  run apply --continue alpha
+  if [ $status -eq 128 ]; then
+    contains "$err" 'undoing the apply' || wrong="$wrong $j:$(head -c 300 "$scratch/err")"
+    refused=$((refused + 1))
+    run apply --abort alpha
+    [ $status -eq 0 ] || wrong="$wrong $j:abort:$(head -c 300 "$scratch/err")"
+  fi
+  if [ "$(run show --stat --json alpha && printf %s "$out" | jq -r .state)" = applied ]; then
+    cp "$scratch/mine" "$lane/src/b"
+    as_lane "$repo" || wrong="$wrong $j:files"
+    git -C "$lane" checkout -q src/b
+  else
+    ended=$((ended + 1))
+    diff -r --no-dereference -x .git "$repo" "$scratch/plainworktree" >/dev/null || wrong="$wrong $j:files-back"
+  fi
+  clean_git "$repo/.git" || { run repair; clean_git "$repo/.git"; } || wrong="$wrong $j:left"
+  j=$((j + (step + 2) / 3))
+done
+out="$wrong ($points points, $refused refused, $ended undone)"
+[ -z "$wrong" ] && [ $points -gt 3 ] && [ $refused -gt 0 ] && [ $ended -gt 0 ]
+check "WT-05 cut short, and its undoing cut short at $points points"
+# A refusal changes nothing, and leaves git its index.
+restart
+(cd "$repo" && "$kill_at" kill "$late" "$scratch/report" "$MACO_BIN/maco-worktree" apply --worktree alpha) >/dev/null 2>&1
+was=$(cat "$repo/src/a")
+echo other >"$repo/src/a"
+run apply --abort alpha
+[ $status -eq 1 ] || [ $status -eq 128 ] && [ "$(cat "$repo/src/a")" = other ] && [ ! -e "$repo/.git/index.lock" ] && git -C "$repo" add -N . && git -C "$repo" reset -q
+check 'what was edited meanwhile is refused, and git can be used'
+printf '%s\n' "$was" >"$repo/src/a"
+run apply --abort alpha
+[ $status -eq 0 ]
+check 'and undone when it was put back'
 
 finish
