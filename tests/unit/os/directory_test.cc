@@ -137,6 +137,37 @@ TEST(Directory, OpenOrCreateDoesNotFollowALink) {
   EXPECT_EQ(scratch.dir().OpenOrCreate("file", 0700).error().os_errno, ENOTDIR);
 }
 
+// Calls that name something by the last component of a name with slashes.
+TEST(Directory, NoCallFollowsALinkOnTheWay) {
+  const ScratchDir outside;
+  const ScratchDir scratch;
+  Touch(outside.dir(), "file");
+  ASSERT_TRUE(outside.dir().Create("empty", 0700));
+  Touch(scratch.dir(), "mine");
+  fs::create_symlink(outside.path(), scratch.Path("link"));
+  const Directory& top = scratch.dir();
+  EXPECT_FALSE(top.Unlink("link/file"));
+  EXPECT_FALSE(top.RemoveDirectory("link/empty"));
+  EXPECT_FALSE(top.Create("link/new", 0700));
+  EXPECT_FALSE(top.OpenOrCreate("link/new", 0700));
+  EXPECT_FALSE(top.Rename("link/file", "taken"));
+  EXPECT_FALSE(top.Rename("mine", "link/given"));
+  EXPECT_FALSE(top.Move("link/file", top, "taken", Directory::IfThere::kReplace));
+  EXPECT_FALSE(top.Move("mine", top, "link/given", Directory::IfThere::kKeep));
+  EXPECT_FALSE(top.Stat("link/file"));
+  auto names = *outside.dir().List(10);
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"empty", "file"}));
+  // The same below a real directory is done.
+  ASSERT_TRUE(top.Create("a", 0700) && top.Create("a/b", 0700));
+  Touch(top, "a/b/file");
+  EXPECT_TRUE(top.Stat("a/b/file"));
+  EXPECT_TRUE(top.Rename("a/b/file", "a/file"));
+  EXPECT_TRUE(top.Move("a/file", top, "a/b/again", Directory::IfThere::kKeep));
+  EXPECT_TRUE(top.Unlink("a/b/again"));
+  EXPECT_TRUE(top.RemoveDirectory("a/b"));
+}
+
 TEST(Directory, StatLooksAtTheNameItself) {
   const ScratchDir scratch;
   Touch(scratch.dir(), "f");
