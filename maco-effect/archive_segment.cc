@@ -2,6 +2,7 @@
 // Contract: maco-effect/archive_segment.h.
 #include "maco-effect/archive_segment.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "libcommon/auth/canonical_json.h"
@@ -9,12 +10,14 @@
 #include "libcommon/base/text.h"
 #include "libcommon/state/journals.h"
 #include "libcommon/store/json_members.h"
+#include "maco-effect/hold.h"
 
 namespace maco::effect {
 namespace {
 
 constexpr std::size_t kMaxRecord = 65'536;
 constexpr std::size_t kDigits = 6;
+constexpr char kArchiveLock[] = "archive";  // no id of an effect: those are hex digits
 
 std::string FileName(const std::string& number) { return "archive-" + number + ".log"; }
 std::string ObjectId(const std::string& number) { return "effects/archive/" + number; }
@@ -27,6 +30,24 @@ std::string Number(std::uint64_t value) {
 Error Damaged(const std::string& number, const std::string& what) {
   return MakeError(Code::kCorrupt, "archive " + number + " of effects " + what,
                    "restore 'maco' in the Git directory from a backup");
+}
+
+// One that no row has, so that its file means nothing yet.
+Result<std::string> NextNumber(const EffectTable& table) {
+  const auto archives = table.Archives();
+  std::uint64_t last = 0;
+  for (const auto& [name, row] : archives) {
+    const auto value = ParseUint(name);
+    if (!value) {
+      return Fail(Damaged(name, "has no number"));
+    }
+    last = std::max(last, *value);
+  }
+  std::string number = Number(last + 1);
+  if (number.size() > kDigits) {
+    return Fail(Code::kLimit, "there are too many archives of effects");
+  }
+  return number;
 }
 
 Result<Mac> WriteLog(const StateRoot& state, const std::string& number,
@@ -64,21 +85,29 @@ Result<Mac> WriteLog(const StateRoot& state, const std::string& number,
 
 }  // namespace
 
-Result<std::string> ArchiveEffects(const StateRoot& state, const EffectTable& table,
-                                   const std::vector<Effect>& effects) {
-  const auto archives = table.Archives();
-  const auto last =
-      archives.empty() ? std::optional<std::uint64_t>(0) : ParseUint(archives.rbegin()->first);
-  if (!last) {
-    return Fail(Damaged(archives.rbegin()->first, "has no number"));
+Result<Archived> ArchiveEffects(const StateRoot& state, const ArchiveChoice& choose) {
+  // Before the look at the rows: another one that archives would take the same number, and remove
+  // the file that this one wrote.
+  const auto hold = Hold::Take(state, kArchiveLock, LogLock::kWait);
+  if (!hold) {
+    return Fail(hold.error());
   }
-  const std::string number = Number(*last + 1);
+  EffectTable table;
+  MACO_ASSIGN(table, ReadEffects(state));
+  Archived out;
+  out.effects = choose(table);
+  if (out.effects.empty()) {
+    return out;
+  }
+  MACO_ASSIGN(out.number, NextNumber(table));
   Mac mac{};
-  MACO_ASSIGN(mac, WriteLog(state, number, effects));
-  MACO_TRY(MoveToArchive(
-      state, effects, number,
-      {{"v", 1}, {"effects", effects.size()}, {"archived_us", WallMicros()}, {"mac", ToHex(mac)}}));
-  return number;
+  MACO_ASSIGN(mac, WriteLog(state, out.number, out.effects));
+  MACO_TRY(MoveToArchive(state, out.effects, out.number,
+                         {{"v", 1},
+                          {"effects", out.effects.size()},
+                          {"archived_us", WallMicros()},
+                          {"mac", ToHex(mac)}}));
+  return out;
 }
 
 Result<std::vector<Effect>> ReadArchive(const StateRoot& state, const std::string& number,
@@ -134,6 +163,24 @@ Result<std::optional<Effect>> FindArchived(const StateRoot& state, const EffectT
     }
   }
   return std::optional<Effect>();
+}
+
+Result<std::optional<Effect>> ChooseArchived(const StateRoot& state, const EffectTable& table,
+                                             const std::string& text) {
+  std::optional<Effect> out;
+  bool several = false;
+  MACO_TRY(FindArchived(state, table, [&](const Effect& effect) {
+    if (effect.id.starts_with(text)) {
+      several = several || (out && out->id != effect.id);
+      out = effect;
+    }
+    return several;
+  }));
+  if (several) {
+    return Fail(Code::kInvalid, "several archived effects begin with '" + text + "'",
+                "give more digits");
+  }
+  return out;
 }
 
 }  // namespace maco::effect

@@ -14,6 +14,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/effect/effect_log.h"
 #include "libcommon/git/private_repository.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 namespace {
@@ -53,6 +54,13 @@ std::string Reason(const SpawnResult& result) {
                       : EscapeControl(line);
 }
 
+// "[remote failure] (remote failed to report status)"; over HTTP an older git writes
+// "[remote rejected] (expecting report)" for the same.
+bool SaysNothing(const std::string& words) {
+  return words.find("[remote failure]") != std::string::npos ||
+         words.find("(expecting report)") != std::string::npos;
+}
+
 bool Succeeded(const SpawnResult& result) { return result.signal == 0 && result.exit_status == 0; }
 
 class GitTransport : public Transport {
@@ -90,11 +98,11 @@ class GitTransport : public Transport {
   // a byte. On one that is new for each request it does not.
   Outcome Send(const Request& request, const Effect& /*effect*/) override {
     const std::string lease = request.expected == kNone ? "" : request.expected;
-    const auto pushed = git_.Run(
-        {"-c", "http.version=HTTP/1.1", "-c", "http.extraHeader=Connection: close", "push",
-         "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
-         "--no-signed", "--force-with-lease=" + request.ref + ":" + lease, "--", request.repository,
-         request.oid + ":" + request.ref});
+    const auto pushed =
+        git_.Run({"-c", "http.version=HTTP/1.1", "-c", "http.extraHeader=Connection: close", "push",
+                  "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+                  "--no-signed", "--force-with-lease=" + request.ref + ":" + lease, "--",
+                  request.repository, request.oid + ":" + request.ref});
     if (!pushed) {
       return {Outcome::Kind::kUnknown, {}, Describe(pushed.error()), 0};
     }
@@ -226,11 +234,12 @@ Result<std::unique_ptr<Transport>> MakeGitTransport(const StateRoot& state,
 Result<void> CheckPushUrl(const std::string& url) {
   const std::size_t scheme = url.find("://");
   if (url.empty() || url.front() == '-' || !IsUtf8(url) || EscapeControl(url) != url) {
-    return Fail(Code::kInvalid, "'" + EscapeControl(url) + "' is no URL to push to");
+    return Fail(Code::kInvalid, "'" + ShownUrl(url) + "' is no URL to push to");
   }
   if (url.find("::") != std::string::npos &&
       (scheme == std::string::npos || url.find("::") < scheme)) {
-    return Fail(Code::kInvalid, "'" + url + "' names a remote helper, which would be executed",
+    return Fail(Code::kInvalid,
+                "'" + ShownUrl(url) + "' names a remote helper, which would be executed",
                 "push to an https, ssh or file URL");
   }
   if (scheme == std::string::npos) {
@@ -258,9 +267,9 @@ Outcome ReadPushReport(const std::string& output, const std::string& ref, const 
       return {Outcome::Kind::kApplied, {ref + "@" + oid, "", 0}, "", 0};
     }
     const std::string words = EscapeControl(fields[2]);
-    // "[remote failure] (remote failed to report status)" says nothing. A server's refusal may be
-    // one of a request that a proxy sent again, after the first one was taken.
-    if (fields[0] == "!" && words.find("[remote failure]") == std::string::npos) {
+    // A server's refusal may be one of a request that a proxy sent again, after the first one was
+    // taken.
+    if (fields[0] == "!" && !SaysNothing(words)) {
       const bool by_remote = words.find("[remote rejected]") != std::string::npos;
       return {by_remote ? Outcome::Kind::kExists : Outcome::Kind::kNotApplied,
               {},

@@ -28,6 +28,9 @@ Result<int> CheckPush() {
   Place place;
   MACO_ASSIGN(place, FindPlace());
   auto state = OpenState(place, Access::kRead);
+  if (!state && state.error().code == Code::kNotFound) {
+    return kExitOk;  // without state there are no lanes
+  }
   if (!state) {
     return Fail(std::move(state).error());
   }

@@ -7,6 +7,7 @@
 #include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
 #include "maco-effect/archive_segment.h"
+#include "maco-effect/choice.h"
 #include "maco-effect/place.h"
 #include "maco-effect/verbs.h"
 #include "maco-effect/view.h"
@@ -100,18 +101,9 @@ Result<int> Show(const Options& options) {
   }
   EffectTable table;
   MACO_ASSIGN(table, ReadEffects(*state));
-  auto effect = table.Choose(options.names.front());
-  if (!effect && effect.error().code == Code::kNotFound) {
-    std::optional<Effect> archived;
-    MACO_ASSIGN(archived, FindArchived(*state, table, [&options](const Effect& each) {
-                  return each.id == options.names.front();
-                }));
-    if (archived) {
-      effect = *std::move(archived);
-    }
-  }
+  const auto effect = ChooseEffect(*state, table, options.names.front(), Where::kArchivesToo);
   if (!effect) {
-    return Fail(std::move(effect).error());
+    return Fail(effect.error());
   }
   const EffectSight sight = LookAtEffect(*state, *effect);
   if (options.json) {

@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   const auto status = maco::effect::Execute(*options);
   if (!status) {
     maco::Report(maco::effect::kTool, status.error());
-    return maco::kExitFatal;
+    // Some words of the command line are known to be wrong only when it is carried out.
+    return status.error().code == maco::Code::kUsage ? maco::kExitUsage : maco::kExitFatal;
   }
   return *status;
 }

@@ -98,6 +98,9 @@ Result<void> CheckCombination(const Options& options) {
                 "only 'create' is known, not '" + EscapeControl(options.names.front()) + "'",
                 kSeeHelp);
   }
+  if (options.verb == Verb::kPullRequest && !options.from.empty() && !options.head.empty()) {
+    return Fail(Code::kUsage, "--from pushes a branch of its own, so --head is left out");
+  }
   if (options.verb == Verb::kComment && (options.issue == 0) == (options.pr == 0)) {
     return Fail(Code::kUsage, "comment needs --issue N or --pr N");
   }

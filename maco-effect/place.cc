@@ -14,7 +14,9 @@
 #include "libcommon/git/git_program.h"
 #include "libcommon/git/private_repository.h"
 #include "libcommon/lane/lane_registry.h"
+#include "maco-effect/forge/http.h"
 #include "maco-effect/git_transport.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 namespace {
@@ -81,6 +83,53 @@ std::string ObjectFormatOf(const Place& place) {
   return out;
 }
 
+// Where a token goes. What may hold a secret is not repeated.
+Result<void> CheckApi(const std::string& api, const std::string& setting) {
+  const bool plain = api.find_first_of("?#") == std::string::npos;
+  if (IsAllowedUrl(api) && plain) {
+    return {};
+  }
+  if (!plain || api.find('@') != std::string::npos) {
+    return Fail(Code::kInvalid, "the URL in " + setting + " holds credentials or a query",
+                "the setting for the token says where that is; give the base URL alone");
+  }
+  return Fail(Code::kInvalid, "'" + EscapeControl(api) + "' in " + setting + " is no https URL",
+              "http is for this host only");
+}
+
+Result<std::chrono::milliseconds> TimeoutOf(const Place& place,
+                                            std::chrono::milliseconds otherwise) {
+  constexpr std::uint64_t kMost = 3600;
+  const std::string text = place.ProtectedSetting("maco.effect.timeout");
+  if (text.empty()) {
+    return otherwise;
+  }
+  const auto seconds = ParseUint(text);
+  if (!seconds || *seconds == 0 || *seconds > kMost) {
+    return Fail(Code::kInvalid, "maco.effect.timeout is a number of seconds from 1 to 3600");
+  }
+  return std::chrono::seconds(*seconds);
+}
+
+// What was recorded goes where it was meant to go, whatever is configured now. `api` as recorded;
+// empty if that is not known any more.
+Result<void> CheckForge(const ForgeSettings& now, const Effect& effect, const std::string& api) {
+  const std::string setting = "maco.forge." + now.host + ".";
+  if (now.transport != effect.transport) {
+    return Fail(Code::kRefused,
+                "the effect is one of " + EscapeControl(effect.transport) + ", but '" + now.host +
+                    "' is " + now.transport + " now",
+                "set " + setting + "provider back");
+  }
+  if (!api.empty() && now.api != api) {
+    return Fail(Code::kRefused,
+                "the effect is for the API '" + ShownUrl(api) + "', but that of '" + now.host +
+                    "' is '" + now.api + "' now",
+                "set " + setting + "api back, or plan it anew");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Place::Setting(const std::string& key) const {
@@ -145,7 +194,7 @@ Result<std::string> ForgeRepositoryOf(const std::string& url) {
     const std::size_t slash = url.find('/', begin);
     host = url.substr(begin, slash == std::string::npos ? slash : slash - begin);
     path = slash == std::string::npos ? "" : url.substr(slash + 1);
-    host.erase(0, host.find('@') == std::string::npos ? 0 : host.find('@') + 1);
+    host.erase(0, host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
     if (!url.starts_with("http")) {
       host = host.substr(0, host.find(':'));  // the port of ssh is not that of the forge
     }
@@ -153,7 +202,7 @@ Result<std::string> ForgeRepositoryOf(const std::string& url) {
              colon != std::string::npos && url.find('/') > colon && !HasPort(url)) {
     host = url.substr(0, colon);
     path = url.substr(colon + 1);
-    host.erase(0, host.find('@') == std::string::npos ? 0 : host.find('@') + 1);
+    host.erase(0, host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
   } else if (!url.starts_with('/') && !url.starts_with('.')) {
     const std::size_t slash = url.find('/');
     host = url.substr(0, slash);
@@ -168,8 +217,9 @@ Result<std::string> ForgeRepositoryOf(const std::string& url) {
   if (path.ends_with(".git")) {
     path.resize(path.size() - 4);
   }
-  if (host.empty() || !IsForgePath(path) || url.starts_with("file:")) {
-    return Fail(Code::kInvalid, "'" + EscapeControl(url) + "' names no repository of a forge",
+  if (host.empty() || host.find_first_of("@?#") != std::string::npos || !IsForgePath(path) ||
+      url.starts_with("file:")) {
+    return Fail(Code::kInvalid, "'" + ShownUrl(url) + "' names no repository of a forge",
                 "say it with --repository HOST/OWNER/NAME");
   }
   std::ranges::transform(host, host.begin(), [](char c) {
@@ -208,44 +258,30 @@ Result<ForgeSettings> ForgeOf(const Place& place, const std::string& repository)
   while (out.api.ends_with('/')) {
     out.api.pop_back();
   }
+  MACO_TRY(CheckApi(out.api, prefix + "api"));
   out.token = place.ProtectedSetting(prefix + "token");
   if (out.token.empty()) {
     out.token = "credential";
   }
   out.ca_file = place.ProtectedSetting(prefix + "cafile");
-  const std::string timeout = place.ProtectedSetting("maco.effect.timeout");
-  if (!timeout.empty()) {
-    constexpr std::uint64_t kMost = 3600;
-    const auto seconds = ParseUint(timeout);
-    if (!seconds || *seconds == 0 || *seconds > kMost) {
-      return Fail(Code::kInvalid, "maco.effect.timeout is a number of seconds from 1 to 3600");
-    }
-    out.timeout = std::chrono::seconds(*seconds);
-  }
+  MACO_ASSIGN(out.timeout, TimeoutOf(place, out.timeout));
   return out;
 }
 
 Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRoot& state,
-                                               const std::string& transport,
-                                               const std::string& repository,
-                                               const std::string& candidate) {
-  if (transport == kGitTransport) {
+                                               const Effect& effect, const std::string& api) {
+  if (effect.transport == kGitTransport) {
     std::vector<std::string> sources = {place.repository.common_dir};
-    if (!candidate.empty()) {
-      if (std::string lane = LaneObjects(place, state, candidate); !lane.empty()) {
+    if (!effect.candidate.empty()) {
+      if (std::string lane = LaneObjects(place, state, effect.candidate); !lane.empty()) {
         sources.push_back(std::move(lane));
       }
     }
     return MakeGitTransport(state, ObjectFormatOf(place), std::move(sources));
   }
   ForgeSettings settings;
-  MACO_ASSIGN(settings, ForgeOf(place, repository));
-  if (settings.transport != transport) {
-    return Fail(Code::kInvalid,
-                "the effect is one of " + EscapeControl(transport) + ", but '" + settings.host +
-                    "' is " + settings.transport + " now",
-                "set maco.forge." + settings.host + ".provider back");
-  }
+  MACO_ASSIGN(settings, ForgeOf(place, effect.repository));
+  MACO_TRY(CheckForge(settings, effect, api));
   return MakeForgeTransport(state, std::move(settings));
 }
 

@@ -38,19 +38,20 @@ Result<Place> FindPlace();
 Result<Place> FindRepositoryPlace();
 Result<StateRoot> OpenState(const Place& place, Access access);
 
-// "host/owner/name" of a URL or a path as git takes it. Errors: kInvalid (no forge has such a URL).
+// "host/owner/name" of a URL or a path as git takes it. Errors: kInvalid (no forge has such a URL;
+// what may be a secret in it is not repeated).
 Result<std::string> ForgeRepositoryOf(const std::string& url);
 
-// Errors: kNotFound (nothing says what kind of forge it is), kInvalid.
+// Errors: kNotFound (nothing says what kind of forge it is), kInvalid (a setting; one that holds
+// credentials is not repeated).
 Result<ForgeSettings> ForgeOf(const Place& place, const std::string& repository);
 
-// What sends the effects of that repository. `candidate_dirs`: Git directories besides the
-// repository's own that may hold what is pushed. `state` must outlive it. Errors: as ForgeOf, those
-// of making the repository that pushes.
+// What sends that effect and looks for it. `api`: that of its request, empty if there is none any
+// more; a request goes to no other than it was recorded with. `state` must outlive it. Errors: as
+// ForgeOf, kRefused (provider or API is another one now), those of making the repository that
+// pushes.
 Result<std::unique_ptr<Transport>> TransportOf(const Place& place, const StateRoot& state,
-                                               const std::string& transport,
-                                               const std::string& repository,
-                                               const std::string& candidate);
+                                               const Effect& effect, const std::string& api);
 
 // The answer of git in the repository, without its last newline. Errors: kInvalid with git's words.
 Result<std::string> AskGit(const std::string& git_dir, std::vector<std::string> arguments,

@@ -5,7 +5,6 @@
 
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/exit_code.h"
-#include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
@@ -14,6 +13,7 @@
 #include "maco-effect/git_transport.h"
 #include "maco-effect/lane_payload.h"
 #include "maco-effect/place.h"
+#include "maco-effect/ref_name.h"
 #include "maco-effect/send.h"
 #include "maco-effect/verbs.h"
 #include "maco-effect/view.h"
@@ -32,16 +32,6 @@ Result<std::string> ReadInput(const std::string& file) {
 Result<std::string> BodyOf(const Options& options) {
   return options.body_file.empty() ? Result<std::string>(options.body)
                                    : ReadInput(options.body_file);
-}
-
-Result<std::string> FullRef(const std::string& name) {
-  const std::string ref = name.starts_with("refs/") ? name : kBranches + name;
-  if (name.empty() || EscapeControl(ref) != ref ||
-      ref.find_first_of(" ~^:?*[\\") != std::string::npos || ref.find("..") != std::string::npos ||
-      ref.find("//") != std::string::npos || ref.ends_with('/') || ref.ends_with(".lock")) {
-    return Fail(Code::kInvalid, "'" + EscapeControl(name) + "' is no name of a ref");
-  }
-  return ref;
 }
 
 bool IsOid(const std::string& text) {
@@ -137,13 +127,12 @@ Result<Request> PushRequest(const Place& place, const Options& options, const La
 Result<Request> PullRequest(const Place& place, const Options& options, const LanePayload* lane) {
   Request out;
   MACO_ASSIGN(out, ForgeRequest(place, options, "pr"));
-  out.head = options.head;
+  out.head = lane != nullptr ? lane->branch : options.head;
   out.base = options.base;
   out.draft = options.draft;
   if (lane != nullptr) {
     out.candidate = lane->candidate;
     out.evidence = lane->evidence;
-    out.head = out.head.empty() ? lane->branch : out.head;
     out.title = out.title.empty() ? lane->title : out.title;
     out.body = out.body.empty() ? lane->body : out.body;
     if (out.base.empty()) {
@@ -166,7 +155,7 @@ Result<Work> WorkOf(const Place& place, const StateRoot& state, const Options& o
   if (options.verb == Verb::kPush) {
     MACO_ASSIGN(request, PushRequest(place, options, from));
   } else if (options.verb == Verb::kPullRequest) {
-    if (from != nullptr && options.head.empty()) {
+    if (from != nullptr) {
       Request push;
       MACO_ASSIGN(push, PushRequest(place, options, from));
       work.requests.push_back(std::move(push));
@@ -188,47 +177,76 @@ Result<Work> WorkOf(const Place& place, const StateRoot& state, const Options& o
   return work;
 }
 
-Result<int> PrintPlan(const Effect& plan, const Request& request, bool json) {
-  Json shown;
-  MACO_ASSIGN(shown, ShowRequest(request, plan.marker));
+// A request and the row that is on record for it, or will be.
+struct Planned {
+  Effect effect;
+  Request request;
+};
+
+// Documents "maco.effect-request/1"; what is sent before the last one is in its member "before".
+Result<void> PrintDocuments(const std::vector<Planned>& plans) {
+  Json before = Json::array();
+  for (const auto& plan : plans) {
+    Json shown;
+    MACO_ASSIGN(shown, ShowRequest(plan.request, plan.effect.marker));
+    Json document = {{"id", plan.effect.id},
+                     {"operation", plan.effect.operation},
+                     {"transport", plan.effect.transport},
+                     {"repository", plan.effect.repository},
+                     {"action", plan.effect.action},
+                     {"candidate", plan.effect.candidate},
+                     {"evidence", plan.effect.evidence},
+                     {"request", std::move(shown)}};
+    if (&plan != &plans.back()) {
+      before.push_back(std::move(document));
+      continue;
+    }
+    document["before"] = std::move(before);
+    return PrintDocument("maco.effect-request/1", std::move(document));
+  }
+  return {};
+}
+
+Result<int> PrintPlans(const std::vector<Planned>& plans, bool json) {
   if (json) {
-    MACO_TRY(PrintDocument("maco.effect-request/1", {{"id", plan.id},
-                                                     {"operation", plan.operation},
-                                                     {"transport", plan.transport},
-                                                     {"repository", plan.repository},
-                                                     {"action", plan.action},
-                                                     {"candidate", plan.candidate},
-                                                     {"evidence", plan.evidence},
-                                                     {"request", std::move(shown)}}));
+    MACO_TRY(PrintDocuments(plans));
     return kExitOk;
   }
-  std::string text;
-  MACO_ASSIGN(text, Canonicalize(shown));
-  MACO_TRY(Print("would send effect " + plan.id + " of action " + EscapeControl(plan.action) +
-                 "\n" + EscapeControl(text) + "\n"));
+  for (const auto& plan : plans) {
+    Json shown;
+    MACO_ASSIGN(shown, ShowRequest(plan.request, plan.effect.marker));
+    std::string text;
+    MACO_ASSIGN(text, Canonicalize(shown));
+    MACO_TRY(Print("would send effect " + plan.effect.id + " of action " +
+                   EscapeControl(plan.effect.action) + "\n" + EscapeControl(text) + "\n"));
+  }
   return kExitOk;
 }
 
-// A refusal before anything was sent is a "no", whatever the cause: the caller may try again.
-Result<int> NotSent(const Error& error) {
-  if (error.code == Code::kCorrupt || error.code == Code::kTornTail ||
-      error.code == Code::kInternal || error.code == Code::kPermission) {
-    return Fail(error);
-  }
-  Report(kTool, error);
-  return kExitNo;
+// Where one command has several steps it prints one document: that of the last step, or of the one
+// that ended it.
+Result<int> Tell(const StateRoot& state, const Effect& effect, const Options& options, bool last) {
+  const std::string goal = options.plan ? "planned" : "completed";
+  const int status = effect.state == goal ? kExitOk : StatusOf(effect);
+  return options.json && !last && status == kExitOk ? Result<int>(status)
+                                                    : Answer(state, effect, options.json, goal);
 }
 
-Result<int> SendOne(const Place& place, const StateRoot& state, const Request& request,
-                    const Effect& plan, const Options& options) {
-  auto transport =
-      TransportOf(place, state, request.transport, request.repository, request.candidate);
+Result<int> SendOne(const Place& place, const StateRoot& state, const Planned& planned,
+                    const Options& options, bool last) {
+  auto transport = TransportOf(place, state, planned.effect, planned.request.api);
   if (!transport) {
-    return NotSent(transport.error());
+    return SayNo(transport.error());
   }
   const Sending sending{&state, transport->get(), std::chrono::seconds(options.settle_seconds)};
-  const auto effect = SendEffect(sending, request, plan);
-  return effect ? Answer(state, *effect, options.json) : NotSent(effect.error());
+  const auto effect = SendEffect(sending, planned.request, planned.effect);
+  return effect ? Tell(state, *effect, options, last) : SayNo(effect.error());
+}
+
+Result<int> PlanOne(const StateRoot& state, const Planned& planned, const Options& options,
+                    bool last) {
+  const auto effect = RecordPlan(state, planned.request, planned.effect);
+  return effect ? Tell(state, *effect, options, last) : SayNo(effect.error());
 }
 
 }  // namespace
@@ -240,22 +258,23 @@ Result<int> Publish(const Options& options) {
   if (!state) {
     return Fail(std::move(state).error());
   }
-  Work work;
-  MACO_ASSIGN(work, WorkOf(place, *state, options));
-  for (auto& request : work.requests) {
-    const Effect plan = PlanOf(request, state->key(), state->repository_id());
+  auto work = WorkOf(place, *state, options);
+  if (!work) {
+    return SayNo(work.error());
+  }
+  std::vector<Planned> plans;
+  for (auto& request : work->requests) {
+    Effect plan = PlanOf(request, state->key(), state->repository_id());
+    plans.push_back({std::move(plan), std::move(request)});
+  }
+  if (options.dry_run) {
+    return PrintPlans(plans, options.json);
+  }
+  for (const auto& plan : plans) {
+    const bool last = &plan == &plans.back();
     int status = kExitOk;
-    if (options.dry_run) {
-      MACO_ASSIGN(status, PrintPlan(plan, request, options.json));
-    } else if (options.plan) {
-      const auto recorded = RecordPlan(*state, request, plan);
-      if (!recorded) {
-        return NotSent(recorded.error());
-      }
-      MACO_TRY(Answer(*state, *recorded, options.json));
-    } else {
-      MACO_ASSIGN(status, SendOne(place, *state, request, plan, options));
-    }
+    MACO_ASSIGN(status, options.plan ? PlanOne(*state, plan, options, last)
+                                     : SendOne(place, *state, plan, options, last));
     if (status != kExitOk) {
       return status;
     }
@@ -284,10 +303,9 @@ Result<int> Send(const Options& options) {
   }
   Request request;
   MACO_ASSIGN(request, DecodeRequest(*document));
-  if (options.dry_run) {
-    return PrintPlan(effect, request, options.json);
-  }
-  return SendOne(place, *state, request, effect, options);
+  const Planned planned{std::move(effect), std::move(request)};
+  return options.dry_run ? PrintPlans({planned}, options.json)
+                         : SendOne(place, *state, planned, options, true);
 }
 
 }  // namespace maco::effect

@@ -3,13 +3,15 @@
 #include "maco-effect/receipt.h"
 
 #include "libcommon/base/text.h"
+#include "libcommon/git/private_repository.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 
 Result<Receipt> ReceiptOf(const Effect& effect, const std::string& text) {
   const auto wrong = [&] {
     return Fail(
-        Code::kInvalid, "'" + EscapeControl(text) + "' is no receipt of a " + effect.operation,
+        Code::kUsage, "'" + ShownUrl(text) + "' is no receipt of a " + effect.operation,
         effect.operation == "push" ? "give the full object id" : "give its number or its URL");
   };
   Receipt out;
@@ -26,7 +28,7 @@ Result<Receipt> ReceiptOf(const Effect& effect, const std::string& text) {
     return wrong();
   }
   if (text.find("://") != std::string::npos) {
-    out.url = EscapeControl(text);
+    out.url = EscapeControl(WithoutCredentials(text));
   }
   out.id = effect.operation + "/" + std::to_string(*number);
   out.number = *number;

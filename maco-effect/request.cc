@@ -9,6 +9,7 @@
 #include "libcommon/base/clock.h"
 #include "libcommon/base/text.h"
 #include "libcommon/store/json_members.h"
+#include "maco-effect/ref_name.h"
 
 namespace maco::effect {
 namespace {
@@ -228,8 +229,7 @@ Result<void> CheckRequest(const Request& request) {
   for (const auto* branch : {&request.head, &request.base}) {
     MACO_TRY(CheckText(*branch, "branch", kMaxNameBytes, false));
     if (request.operation == "pr" &&
-        (branch->empty() || branch->find_first_of(" :~^?*[\\") != std::string::npos ||
-         branch->front() == '-' || branch->find("..") != std::string::npos)) {
+        (branch->starts_with('-') || !IsRefName("refs/heads/" + *branch))) {
       return Fail(Code::kInvalid, "'" + *branch + "' is no name of a branch",
                   "a pull request needs --head BRANCH and --base BRANCH");
     }

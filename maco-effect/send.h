@@ -1,22 +1,13 @@
-// One effect from planned to completed, and what a later look makes of one that was cut short.
+// One effect from planned to completed.
 // Requirements EFF-02, EFF-03, EFF-04. Contract: docs/formats/effect.md ("States").
 #pragma once
-
-#include <chrono>
 
 #include "libcommon/auth/state_root.h"
 #include "libcommon/effect/effect_log.h"
 #include "maco-effect/request.h"
-#include "maco-effect/transport.h"
+#include "maco-effect/steps.h"
 
 namespace maco::effect {
-
-struct Sending {
-  const StateRoot* state = nullptr;
-  Transport* transport = nullptr;
-  // How long to go on looking for what may have been applied, before saying "uncertain".
-  std::chrono::milliseconds settle{10'000};
-};
 
 // Records it as planned, if nothing is known of it. Errors: kExists (the action has another payload
 // already, here or in an archive; the effect was abandoned; or it is in an archive), those of the
@@ -28,14 +19,6 @@ Result<Effect> RecordPlan(const StateRoot& state, const Request& request, const 
 // there is no error: what cannot be recorded leaves the effect "started". Errors: those of Prepare
 // (nothing was sent, nothing recorded), as RecordPlan, kBusy (a refusal said when to try again).
 Result<Effect> SendEffect(const Sending& sending, Request request, const Effect& plan);
-
-// Looks, never sends. Errors: those of looking, kBusy (somebody is sending it).
-Result<Effect> RecoverEffect(const Sending& sending, const std::string& id);
-
-// The operator's word. `receipt` empty: abandoned. A receipt that does not fit what was asked for
-// needs a note. Errors: kInvalid, kRefused, those of looking.
-Result<Effect> ReconcileEffect(const Sending& sending, const std::string& id,
-                               const std::string& receipt, const std::string& note);
 
 // 0, 1 or 122, as design section 6 has it.
 int StatusOf(const Effect& effect);

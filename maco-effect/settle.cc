@@ -1,43 +1,21 @@
 // `recover`, `reconcile`, `verify`: what the remotes have, against what is on record.
-#include <map>
+#include <algorithm>
 
 #include "libcommon/base/exit_code.h"
 #include "libcommon/base/report.h"
 #include "libcommon/base/text.h"
 #include "libcommon/cli/document.h"
 #include "libcommon/cli/output.h"
+#include "maco-effect/choice.h"
 #include "maco-effect/place.h"
 #include "maco-effect/receipt.h"
+#include "maco-effect/reconcile.h"
 #include "maco-effect/send.h"
 #include "maco-effect/verbs.h"
 #include "maco-effect/view.h"
 
 namespace maco::effect {
 namespace {
-
-// The effects that were named, or all of the wanted states.
-Result<std::vector<Effect>> Chosen(const EffectTable& table, const Options& options,
-                                   const std::vector<std::string>& states) {
-  std::vector<Effect> out;
-  for (const auto& name : options.names) {
-    Effect effect;
-    MACO_ASSIGN(effect, table.Choose(name));
-    out.push_back(std::move(effect));
-  }
-  if (!options.names.empty()) {
-    return out;
-  }
-  std::vector<Error> damaged;
-  for (auto& effect : table.All(damaged)) {
-    if (std::find(states.begin(), states.end(), effect.state) != states.end()) {
-      out.push_back(std::move(effect));
-    }
-  }
-  for (const auto& error : damaged) {
-    Report(kTool, error);
-  }
-  return out;
-}
 
 struct Opened {
   Place place;
@@ -57,9 +35,21 @@ Result<Opened> Open(Access access) {
   return out;
 }
 
+// Of what may still be sent or looked for, the request says where to.
 Result<std::unique_ptr<Transport>> TransportFor(const Opened& opened, const Effect& effect) {
-  return TransportOf(opened.place, *opened.state, effect.transport, effect.repository,
-                     effect.candidate);
+  Request request;
+  if (const Json* document = opened.table.RequestOf(effect.id); document != nullptr) {
+    MACO_ASSIGN(request, DecodeRequest(*document));
+  }
+  return TransportOf(opened.place, *opened.state, effect, request.api);
+}
+
+// A row that does not decode may be one of those that are asked for: then not all is well.
+int ReportDamaged(const std::vector<Error>& damaged) {
+  for (const auto& error : damaged) {
+    Report(kTool, error);
+  }
+  return damaged.empty() ? kExitOk : kExitNo;
 }
 
 Json Verdict(const Effect& effect, const std::string& word, const std::string& words) {
@@ -71,19 +61,21 @@ Json Verdict(const Effect& effect, const std::string& word, const std::string& w
 Result<int> Recover(const Options& options) {
   Opened opened;
   MACO_ASSIGN(opened, Open(Access::kWrite));
-  std::vector<Effect> effects;
-  MACO_ASSIGN(effects, Chosen(opened.table, options, {"started", "observed"}));
-  int worst = kExitOk;
+  Choice choice;
+  MACO_ASSIGN(choice, ChooseEffects(*opened.state, opened.table,
+                                    {options.names, {"started", "observed"}, Where::kLog}));
+  int worst = ReportDamaged(choice.damaged);
   Json list = Json::array();
-  for (const auto& effect : effects) {
+  for (const auto& effect : choice.effects) {
     auto transport = TransportFor(opened, effect);
     auto after = transport ? RecoverEffect({opened.state.get(), transport->get(), {}}, effect.id)
                            : Result<Effect>(Fail(transport.error()));
     if (!after) {
       Report(kTool, after.error());  // one effect's problem is no other's
-      worst = kExitUnproven;
       after = effect;
+      worst = std::max(worst, kExitNo);
     }
+    worst = std::max(worst, StatusOf(*after));  // 122 before 1 before 0
     const EffectSight sight = LookAtEffect(*opened.state, *after);
     if (options.json) {
       list.push_back(Document(sight, *after));
@@ -95,7 +87,6 @@ Result<int> Recover(const Options& options) {
                       " is for a person to decide; git maco effect reconcile --adopt RECEIPT | "
                       "--abandon --note TEXT " +
                       after->id);
-      worst = kExitUnproven;
     }
   }
   if (options.json) {
@@ -106,40 +97,46 @@ Result<int> Recover(const Options& options) {
 
 Result<int> Reconcile(const Options& options) {
   Opened opened;
-  MACO_ASSIGN(opened, Open(Access::kWrite));
+  MACO_ASSIGN(opened, Open(options.dry_run ? Access::kRead : Access::kWrite));
   Effect effect;
   MACO_ASSIGN(effect, opened.table.Choose(options.names.front()));
-  if (!options.adopt.empty()) {
-    MACO_TRY(ReceiptOf(effect, options.adopt));
-  }
-  if (options.dry_run) {
-    MACO_TRY(Print("would " + std::string(options.abandon ? "abandon" : "complete") + " effect " +
-                   effect.id + "\n"));
-    return kExitOk;
-  }
   std::unique_ptr<Transport> transport;
   if (!options.abandon) {
-    MACO_ASSIGN(transport, TransportFor(opened, effect));
+    MACO_TRY(ReceiptOf(effect, options.adopt));
+    auto made = TransportFor(opened, effect);
+    if (!made) {
+      return SayNo(made.error());
+    }
+    transport = *std::move(made);
   }
   const auto after = ReconcileEffect({opened.state.get(), transport.get(), {}}, effect.id,
-                                     options.adopt, options.note);
-  if (!after && after.error().code == Code::kRefused) {
-    Report(kTool, after.error());
-    return kExitNo;
+                                     {options.adopt, options.note, options.dry_run});
+  if (!after) {
+    return SayNo(after.error());
   }
-  return after ? Answer(*opened.state, *after, options.json,
-                        options.abandon ? "abandoned" : "completed")
-               : Fail(after.error());
+  if (!options.dry_run) {
+    return Answer(*opened.state, *after, options.json, options.abandon ? "abandoned" : "completed");
+  }
+  if (options.json) {
+    MACO_TRY(
+        PrintDocument("maco.effect-view/1", Document(LookAtEffect(*opened.state, *after), *after)));
+  } else {
+    MACO_TRY(Print("would " + std::string(options.abandon ? "abandon" : "complete") + " effect " +
+                   effect.id + "\n"));
+  }
+  return kExitOk;
 }
 
 Result<int> Verify(const Options& options) {
   Opened opened;
   MACO_ASSIGN(opened, Open(Access::kRead));
-  std::vector<Effect> effects;
-  MACO_ASSIGN(effects, Chosen(opened.table, options, {"completed", "observed"}));
-  int worst = kExitOk;
+  Choice choice;
+  MACO_ASSIGN(choice,
+              ChooseEffects(*opened.state, opened.table,
+                            {options.names, {"completed", "observed"}, Where::kArchivesToo}));
+  int worst = ReportDamaged(choice.damaged);
   Json list = Json::array();
-  for (const auto& effect : effects) {
+  for (const auto& effect : choice.effects) {
     std::string word = "unread";
     std::string words = "it has no receipt";
     if (!effect.receipt.id.empty()) {

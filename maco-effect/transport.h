@@ -64,6 +64,12 @@ class Transport {
   // Looks for it by lists. `effect` has actor, repository and time of Prepare. Errors: as Prepare.
   virtual Result<Found> Find(const Request& request, const Effect& effect) = 0;
 
+  // The same, and sees also what keeps ours from being made, however old that is. Errors: as
+  // Prepare.
+  virtual Result<Found> FindWithRival(const Request& request, const Effect& effect) {
+    return Find(request, effect);
+  }
+
   // Fetches the receipt and compares it with the effect. Errors: as Prepare.
   virtual Result<Look> Fetch(const Effect& effect) = 0;
 };

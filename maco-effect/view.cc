@@ -68,4 +68,14 @@ Result<int> Answer(const StateRoot& state, const Effect& effect, bool json,
   return status;
 }
 
+Result<int> SayNo(const Error& error) {
+  if (error.code == Code::kCorrupt || error.code == Code::kTornTail ||
+      error.code == Code::kInternal || error.code == Code::kPermission ||
+      error.code == Code::kUsage) {
+    return Fail(error);
+  }
+  Report(kTool, error);
+  return kExitNo;
+}
+
 }  // namespace maco::effect

@@ -18,4 +18,8 @@ std::string Sentence(const Effect& effect);
 Result<int> Answer(const StateRoot& state, const Effect& effect, bool json,
                    const std::string& goal = "completed");
 
+// A refusal after which nothing was sent or changed is a "no", whatever the cause: it is reported
+// here, and 1 is returned. What is wrong with state, command line or program is handed on.
+Result<int> SayNo(const Error& error);
+
 }  // namespace maco::effect

@@ -156,6 +156,10 @@ Result<void> MoveToArchive(const StateRoot& state, const std::vector<Effect>& ef
   if (!store) {
     return Fail(std::move(store).error());
   }
+  if (store->table().FindRow(EffectArchiveKey(number)) != nullptr) {
+    return Fail(Code::kExists, "there is an archive " + number + " of effects already",
+                "try again");
+  }
   // Borrowed: the store outlives it.
   const std::shared_ptr<const Table> rows(std::shared_ptr<const Table>(), &store->table());
   StoreChange change;

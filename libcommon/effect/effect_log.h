@@ -60,7 +60,8 @@ struct EffectStep {
 std::string EffectArchiveKey(const std::string& number);
 
 // Puts effects into an archive: their rows go, one about the archive comes, in one commit. Errors:
-// kNotFound (a row is not as it was), those of Store::Open and Store::Commit.
+// kNotFound (a row is not as it was), kExists (there is an archive of that number), those of
+// Store::Open and Store::Commit.
 Result<void> MoveToArchive(const StateRoot& state, const std::vector<Effect>& effects,
                            const std::string& number, Json archive);
 
@@ -71,7 +72,8 @@ using EffectDecision = std::function<Result<std::vector<EffectStep>>(const Effec
 Result<void> ChangeEffects(const StateRoot& state, Durability durability,
                            const EffectDecision& decide);
 
-// Held by whoever moves one effect on, for as long as it does. Waits, or kBusy. Errors: kIo.
+// Held by whoever moves one effect on, for as long as it does. Waits, or kBusy. Another name than
+// an id is that of something else which one at a time does. Errors: kIo.
 Result<UniqueFd> LockEffect(const StateRoot& state, const std::string& id, LogLock wait);
 // Removes the file of a lock that is held, before it is given up.
 void RemoveEffectLock(const StateRoot& state, const std::string& id);

@@ -38,6 +38,11 @@ std::string OptionalText(const Json& object, const char* name) {
   return TextOf(object, name).value_or("");
 }
 
+std::string OptionalId(const Json& object, const char* name) {
+  const auto number = NumberOf(object, name);
+  return number ? std::to_string(*number) : "";
+}
+
 Result<const Json*> ObjectOf(const Json& object, const char* name) {
   const Json* member = object.is_object() ? Member(object, name) : nullptr;
   if (member == nullptr || !member->is_object()) {

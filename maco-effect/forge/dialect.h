@@ -25,6 +25,9 @@ struct Item {
   std::string base;
   std::string state;  // "open", "closed", "merged"; of a comment: "there"
   std::uint64_t created_us = 0;
+  // Of the repository that it is in, where the answer says it.
+  std::string repository_id;
+  std::string repository_path;
 };
 
 struct Account {
@@ -64,6 +67,11 @@ class Dialect {
   // Where names of labels become numbers; empty: names are sent. The path lacks the page.
   virtual std::string LabelPath(const Request& /*request*/) const { return {}; }
   virtual bool paged(const Request& /*request*/) const { return true; }
+  // Of a row of a list whose rows come latest first: its time in that order. 0: the list has
+  // another order, or the row does not say it.
+  virtual std::uint64_t DescendingTime(const Request& /*request*/, const Json& /*row*/) const {
+    return 0;
+  }
 
   virtual Json CreateBody(const Request& request, const std::string& body,
                           const std::vector<std::uint64_t>& labels) const = 0;
@@ -92,6 +100,8 @@ Result<std::string> TextOf(const Json& object, const char* name);      // kInval
 Result<std::uint64_t> NumberOf(const Json& object, const char* name);  // kInvalid
 // A text that may be null or missing.
 std::string OptionalText(const Json& object, const char* name);
+// A number as text; empty if it is missing or of another form.
+std::string OptionalId(const Json& object, const char* name);
 Result<const Json*> ObjectOf(const Json& object, const char* name);  // kInvalid
 // "2026-11-30T09:00:00Z", with fractions or an offset, in microseconds. Errors: kInvalid.
 Result<std::uint64_t> TimeOf(const Json& object, const char* name);

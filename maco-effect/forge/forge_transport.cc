@@ -14,14 +14,14 @@
 #include "maco-effect/forge/dialect.h"
 #include "maco-effect/forge/http.h"
 #include "maco-effect/forge/pace.h"
+#include "maco-effect/forge/sieve.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 namespace {
 
 constexpr unsigned kMaxPages = 100;
-constexpr std::uint64_t kSecond = 1'000'000;
-// Between their clock when we asked and what they write on what they make.
-constexpr std::uint64_t kClockSlack = 300 * kSecond;
+constexpr char kOtherRepository[] = "another repository has the name now";
 
 class ForgeTransport : public Transport {
  public:
@@ -94,45 +94,16 @@ class ForgeTransport : public Transport {
   }
 
   Result<Found> Find(const Request& request, const Effect& effect) override {
-    MACO_TRY(KnowAccount());
-    if (account_->id != effect.actor_id) {
-      return Fail(Code::kRefused,
-                  "the token is now one of '" + EscapeControl(account_->name) +
-                      "', who did not send effect " + effect.id,
-                  "look with a token of account " + effect.actor_id);
-    }
-    ListQuery query;
-    query.actor_name = account_->name;
-    const std::string path = RepositoryPath(request);
-    query.owner = path.substr(0, path.find('/'));
-    query.since_us = effect.since_us > kClockSlack ? effect.since_us - kClockSlack : 0;
-    Found found;
-    for (query.page = 1;; ++query.page) {
-      Answer page;
-      MACO_ASSIGN(page, Get(dialect_->ListPath(request, query)));
-      if (!page.json.is_array()) {
-        return Fail(BadAnswer("list"));
-      }
-      for (const auto& row : page.json) {
-        if (dialect_->Belongs(request.operation, row)) {
-          Sort(request, effect, row, found);
-        }
-      }
-      const bool far = query.page == kMaxPages && effect.since_us == 0;  // hardly that old
-      if (!page.more || !dialect_->paged(request) || far) {
-        found.rival = found.rival && found.ours.empty() && found.odd.empty();
-        return found;
-      }
-      if (query.page == kMaxPages) {
-        return Fail(Code::kLimit, "the list has more than " + std::to_string(kMaxPages) + " pages");
-      }
-    }
+    return Search(request, effect, false);
+  }
+
+  Result<Found> FindWithRival(const Request& request, const Effect& effect) override {
+    return Search(request, effect, true);
   }
 
   Result<Look> Fetch(const Effect& effect) override {
-    const std::string path = dialect_->ItemPath(effect);
-    bool renamed = false;
-    auto answer = GetFollowing(path, renamed);
+    bool redirected = false;
+    auto answer = GetFollowing(dialect_->ItemPath(effect), redirected);
     if (!answer) {
       return Fail(std::move(answer).error());
     }
@@ -140,26 +111,25 @@ class ForgeTransport : public Transport {
       // A repository that we cannot see answers the same.
       ForgeRepository repository;
       MACO_ASSIGN(repository, GetRepository(effect.repository));
-      return repository.id == effect.repository_id
-                 ? Look{Look::Kind::kGone, "it was deleted"}
-                 : Look{Look::Kind::kChanged, "another repository has the name now"};
+      return repository.id == effect.repository_id ? Look{Look::Kind::kGone, "it was deleted"}
+                                                   : Look{Look::Kind::kChanged, kOtherRepository};
+    }
+    if (!dialect_->Belongs(effect.operation, answer->json)) {
+      return Look{Look::Kind::kChanged, "it is no " + effect.operation + " any more"};
     }
     Item item;
     MACO_ASSIGN(item, dialect_->ReadItem(effect.operation, effect.receipt.number, answer->json));
-    if (renamed) {
-      ForgeRepository repository;
-      MACO_ASSIGN(repository, GetRepository(effect.repository));
-      if (repository.id != effect.repository_id) {
-        return Look{Look::Kind::kChanged, "another repository has the name now"};
-      }
+    std::string changed;
+    MACO_ASSIGN(changed, Elsewhere(effect, item, redirected));
+    if (changed.empty()) {
+      changed = Differs(item, effect);
     }
-    const std::string changed = Differs(item, effect);
     if (!changed.empty()) {
       return Look{Look::Kind::kChanged, changed};
     }
     const bool same = item.state == "open" || item.state == "there";
-    return Look{same && !renamed ? Look::Kind::kSame : Look::Kind::kLater,
-                item.state + (renamed ? ", the repository was renamed" : "")};
+    return Look{same && !redirected ? Look::Kind::kSame : Look::Kind::kLater,
+                item.state + (redirected ? ", the repository was renamed" : "")};
   }
 
  private:
@@ -207,7 +177,7 @@ class ForgeTransport : public Transport {
         next.insert(0, OriginOf(url));
       }
       if (OriginOf(next) != OriginOf(url)) {
-        return Fail(Code::kRefused, "the forge leads elsewhere: " + EscapeControl(next));
+        return Fail(Code::kRefused, "the forge leads elsewhere: " + ShownUrl(next));
       }
       redirected = true;
       MACO_ASSIGN(response, Ask(next));
@@ -235,6 +205,73 @@ class ForgeTransport : public Transport {
     Answer answer;
     MACO_ASSIGN(answer, Get(dialect_->RepositoryPathOf(path)));
     return dialect_->ReadRepository(answer.json);
+  }
+
+  // Page by page. Where the list descends by time, what follows an old row is older still; `rivals`
+  // may be of any age.
+  Result<Found> Search(const Request& request, const Effect& effect, bool rivals) {
+    MACO_TRY(KnowAccount());
+    if (account_->id != effect.actor_id) {
+      return Fail(Code::kRefused,
+                  "the token is now one of '" + EscapeControl(account_->name) +
+                      "', who did not send effect " + effect.id,
+                  "look with a token of account " + effect.actor_id);
+    }
+    ListQuery query;
+    query.actor_name = account_->name;
+    const std::string path = RepositoryPath(request);
+    query.owner = path.substr(0, path.find('/'));
+    query.since_us = effect.since_us > kClockSlack ? effect.since_us - kClockSlack : 0;
+    Sieve sieve(*dialect_, request, effect);
+    for (query.page = 1;; ++query.page) {
+      Answer page;
+      MACO_ASSIGN(page, Get(dialect_->ListPath(request, query)));
+      if (!page.json.is_array()) {
+        return Fail(BadAnswer("list"));
+      }
+      for (const auto& row : page.json) {
+        sieve.Take(row);
+      }
+      const bool past = IsPast(request, query, page.json);
+      if (!page.more || !dialect_->paged(request) || (past && !rivals)) {
+        return sieve.found();
+      }
+      if (query.page == kMaxPages && (past || effect.since_us == 0)) {
+        return sieve.found();  // hardly older than that
+      }
+      if (query.page == kMaxPages) {
+        return Fail(Code::kLimit, "the list has more than " + std::to_string(kMaxPages) + " pages");
+      }
+    }
+  }
+
+  // Whether everything after that page is older than what is looked for.
+  bool IsPast(const Request& request, const ListQuery& query, const Json& page) const {
+    const std::uint64_t time = page.empty() ? 0 : dialect_->DescendingTime(request, page.back());
+    return time != 0 && time < query.since_us;
+  }
+
+  // Why what was fetched is not in the effect's place; empty if it is. A redirect is that of a
+  // renamed repository, or that of one item which was moved to another repository.
+  Result<std::string> Elsewhere(const Effect& effect, const Item& item, bool redirected) {
+    constexpr char kMoved[] = "it was moved to another repository";
+    if (item.receipt.id != effect.receipt.id) {
+      return kMoved + std::string(", as ") + item.receipt.id;
+    }
+    if (!item.repository_id.empty() && item.repository_id != effect.repository_id) {
+      return redirected ? kMoved : kOtherRepository;
+    }
+    if (!redirected) {
+      return std::string();
+    }
+    ForgeRepository repository;
+    MACO_ASSIGN(repository, GetRepository(effect.repository));
+    if (repository.id != effect.repository_id) {
+      return kOtherRepository;
+    }
+    const bool there =
+        item.repository_path.empty() || Lower(item.repository_path) == Lower(repository.path);
+    return there ? std::string() : kMoved;
   }
 
   Result<void> TakeLabels(const Request& request) {
@@ -265,55 +302,6 @@ class ForgeTransport : public Transport {
       labels_.push_back(id->second);
     }
     return {};
-  }
-
-  // Why an item with the marker is not what the effect asked for; empty if it is.
-  static std::string Differs(const Item& item, const Effect& effect) {
-    if (item.author_id != effect.actor_id) {
-      return "its author is another account";
-    }
-    if (effect.since_us != 0 && item.created_us + kClockSlack < effect.since_us) {
-      return "it is older than the effect";
-    }
-    if (ContentDigest(item.title, PlainBody(item.body), item.head, item.base) !=
-        effect.content_sha256) {
-      return item.body.find(MarkerText(effect.marker)) == std::string::npos
-                 ? "its body was edited, the marker is gone"
-                 : "title, body, head or base are not what was sent";
-    }
-    return {};
-  }
-
-  // Others' rows may be odd, without an author for one: that is nobody's business here.
-  void Sort(const Request& request, const Effect& effect, const Json& row, Found& found) const {
-    const std::string marker = MarkerText(effect.marker);
-    const bool marked = OptionalText(row, "body").find(marker) != std::string::npos ||
-                        OptionalText(row, "description").find(marker) != std::string::npos;
-    if (!marked && request.operation != "pr") {
-      return;
-    }
-    const auto item = dialect_->ReadItem(request.operation, request.number, row);
-    if (!marked) {
-      found.rival = found.rival || (item && item->state == "open" && item->head == request.head &&
-                                    item->base == request.base);
-      return;
-    }
-    const std::string odd = item ? Differs(*item, effect) : Describe(item.error());
-    if (odd.empty()) {
-      found.ours.push_back(Bounded(item->receipt));
-    } else {
-      found.odd.push_back((item ? item->receipt.id : "what bears the marker") + ": " + odd);
-    }
-  }
-
-  // The URL is for people; one that is no address, or would fill the log, is left out.
-  static Receipt Bounded(Receipt receipt) {
-    constexpr std::size_t kMostUrl = 512;
-    const bool address = receipt.url.starts_with("https://") || receipt.url.starts_with("http://");
-    if (!address || receipt.url.size() > kMostUrl || EscapeControl(receipt.url) != receipt.url) {
-      receipt.url.clear();
-    }
-    return receipt;
   }
 
   Outcome Judge(const Request& request, const Effect& effect, const HttpResponse& response) {

@@ -7,6 +7,19 @@ namespace {
 
 constexpr char kPage[] = "limit=50&page=";
 
+// Where the branch was deleted, "ref" is that of the pull request, "refs/pull/7/head". The label is
+// still the branch, "owner:branch" if it is in a fork.
+Result<std::string> BranchOf(const Json& side) {
+  std::string ref;
+  MACO_ASSIGN(ref, TextOf(side, "ref"));
+  const std::string label = OptionalText(side, "label");
+  if (!ref.starts_with("refs/pull/") || label.empty()) {
+    return ref;
+  }
+  const std::size_t colon = label.find(':');
+  return colon == std::string::npos ? label : label.substr(colon + 1);
+}
+
 class Gitea : public Dialect {
  public:
   std::vector<std::string> Headers(const std::string& token) const override {
@@ -54,6 +67,10 @@ class Gitea : public Dialect {
   }
 
   bool paged(const Request& request) const override { return request.operation != "comment"; }
+
+  std::uint64_t DescendingTime(const Request& request, const Json& row) const override {
+    return request.operation == "pr" ? TimeOf(row, "updated_at").value_or(0) : 0;
+  }
 
   Json CreateBody(const Request& request, const std::string& body,
                   const std::vector<std::uint64_t>& labels) const override {
@@ -122,13 +139,17 @@ class Gitea : public Dialect {
     MACO_ASSIGN(out.title, TextOf(answer, "title"));
     MACO_ASSIGN(out.state, TextOf(answer, "state"));
     out.receipt.id = kind + "/" + std::to_string(out.receipt.number);
+    if (const auto repository = ObjectOf(answer, "repository")) {
+      out.repository_id = OptionalId(**repository, "id");
+    }
     if (kind == "pr") {
       const Json* head = nullptr;
       const Json* base = nullptr;
       MACO_ASSIGN(head, ObjectOf(answer, "head"));
       MACO_ASSIGN(base, ObjectOf(answer, "base"));
-      MACO_ASSIGN(out.head, TextOf(*head, "ref"));
+      MACO_ASSIGN(out.head, BranchOf(*head));
       MACO_ASSIGN(out.base, TextOf(*base, "ref"));
+      out.repository_id = OptionalId(*base, "repo_id");
       const auto merged = answer.find("merged");
       if (merged != answer.end() && merged->is_boolean() && merged->get<bool>()) {
         out.state = "merged";

@@ -8,6 +8,18 @@ namespace {
 
 constexpr char kPage[] = "per_page=100&page=";
 
+// "acme/app" of "https://api.github.com/repos/acme/app/issues/17"; empty if there is no such part.
+std::string PathIn(const std::string& url) {
+  constexpr std::string_view kRoot = "/repos/";
+  const std::size_t root = url.find(kRoot);
+  if (root == std::string::npos) {
+    return {};
+  }
+  const std::string path = url.substr(root + kRoot.size());
+  const std::size_t slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, path.find('/', slash + 1));
+}
+
 class Github : public Dialect {
  public:
   std::vector<std::string> Headers(const std::string& token) const override {
@@ -106,6 +118,7 @@ class Github : public Dialect {
       out.state = "there";
       std::string about;
       MACO_ASSIGN(about, TextOf(answer, "issue_url"));
+      out.repository_path = PathIn(about);
       return about.ends_with("/" + std::to_string(number)) ? Result<Item>(std::move(out))
                                                            : Fail(BadAnswer("issue_url"));
     }
@@ -113,6 +126,7 @@ class Github : public Dialect {
     MACO_ASSIGN(out.title, TextOf(answer, "title"));
     MACO_ASSIGN(out.state, TextOf(answer, "state"));
     out.receipt.id = kind + "/" + std::to_string(out.receipt.number);
+    out.repository_path = PathIn(OptionalText(answer, "repository_url"));
     if (kind == "pr") {
       const Json* head = nullptr;
       const Json* base = nullptr;
@@ -120,6 +134,9 @@ class Github : public Dialect {
       MACO_ASSIGN(base, ObjectOf(answer, "base"));
       MACO_ASSIGN(out.head, TextOf(*head, "ref"));
       MACO_ASSIGN(out.base, TextOf(*base, "ref"));
+      if (const auto repository = ObjectOf(*base, "repo")) {
+        out.repository_id = OptionalId(**repository, "id");
+      }
       if (!OptionalText(answer, "merged_at").empty()) {
         out.state = "merged";
       }

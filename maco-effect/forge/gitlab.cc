@@ -55,6 +55,10 @@ class Gitlab : public Dialect {
     return root + Notes(effect.target.starts_with('!'), effect.receipt.number) + "/" + id;
   }
 
+  std::uint64_t DescendingTime(const Request& request, const Json& row) const override {
+    return request.operation == "comment" ? TimeOf(row, "created_at").value_or(0) : 0;
+  }
+
   Json CreateBody(const Request& request, const std::string& body,
                   const std::vector<std::uint64_t>& /*labels*/) const override {
     if (request.operation == "comment") {
@@ -107,6 +111,7 @@ class Gitlab : public Dialect {
     MACO_ASSIGN(author, ReadActor(*user));
     out.author_id = author.id;
     MACO_ASSIGN(out.created_us, TimeOf(answer, "created_at"));
+    out.repository_id = OptionalId(answer, "project_id");
     if (kind == "comment") {
       std::uint64_t id = 0;
       MACO_ASSIGN(id, NumberOf(answer, "id"));

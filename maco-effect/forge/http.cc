@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "libcommon/base/text.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 namespace {
@@ -137,6 +138,9 @@ void SetOptions(const Curl& curl, CURL* handle, const HttpRequest& request,
   curl.setopt(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   curl.setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect.count()));
   curl.setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(limits.total.count()));
+  if (OriginOf(request.url).starts_with("http://")) {
+    curl.setopt(handle, CURLOPT_NOPROXY, "*");  // it would read the token
+  }
   if (!limits.ca_file.empty()) {
     curl.setopt(handle, CURLOPT_CAINFO, limits.ca_file.c_str());
   }
@@ -151,7 +155,7 @@ void SetOptions(const Curl& curl, CURL* handle, const HttpRequest& request,
 
 Result<HttpResult> Exchange(const HttpRequest& request, const HttpLimits& limits) {
   if (!IsAllowedUrl(request.url)) {
-    return Fail(Code::kInvalid, "'" + EscapeControl(request.url) + "' is no https URL",
+    return Fail(Code::kInvalid, "'" + ShownUrl(request.url) + "' is no https URL",
                 "http is for this host only");
   }
   const Curl* curl = nullptr;

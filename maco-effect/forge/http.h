@@ -46,8 +46,8 @@ struct HttpLimits {
 
 // Over a connection of its own, without redirects, cookies, netrc or a second attempt: a request
 // that changes something on a connection that was used before can be applied twice. A proxy of the
-// environment is used, as curl has it. Errors: kUnsupported (no libcurl), kInvalid (a URL that is
-// neither https nor loopback).
+// environment is used for https, as curl has it; http goes to this host, to no proxy. Errors:
+// kUnsupported (no libcurl), kInvalid (a URL that is neither https nor loopback).
 Result<HttpResult> Exchange(const HttpRequest& request, const HttpLimits& limits);
 
 // Whether `url` may be asked: https, or http to this host.

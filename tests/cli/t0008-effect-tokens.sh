@@ -114,6 +114,9 @@ http_proxy='' git -C "$repo" config http.proxy http://127.0.0.1:1
 issue
 [ $status -eq 0 ]
 check 'nor a proxy'
+http_proxy=http://127.0.0.1:1 all_proxy=http://127.0.0.1:1 issue
+[ $status -eq 0 ]
+check 'nor does the environment for http, where it would read the token'
 
 # --- where it goes
 setting api http://example.org/api
@@ -123,7 +126,7 @@ check 'no http to another host'
 for bad in http://127.0.0.1.example.org/ http://127.0.0.1@example.org/ ftp://127.0.0.1/ file:///etc 'http://localhost.example.org'; do
   setting api "$bad"
   issue
-  [ $status -ne 0 ] && contains "$err" 'URL' || { echo "# $bad" && false; } || break
+  [ $status -eq 1 ] && contains "$err" 'URL' || { echo "# $bad" && false; } || break
 done
 check 'nor to one that looks like this one'
 setting api "$api"

@@ -3,72 +3,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
-from effect_world import (COMPLETED, DIALECTS, FATAL, HEAD, KINDS, NOT_APPLIED, UNCERTAIN, USAGE, Done,  # noqa: E402
-                          Repository, World)
-from naive_client import post_with_retries  # noqa: E402  (beside running_forge)
+from t0008_effect_case import BODY, EffectCase, main
+from effect_world import COMPLETED, HEAD, KINDS, NOT_APPLIED, UNCERTAIN, USAGE  # (found by the import above)
+from naive_client import post_with_retries  # (beside running_forge)
 
 OPERATIONS = ("issue", "pr", "comment")
-BODY = "Some text\n\nand more"
 MANY = 16
-PROGRAMS = Path()  # from the command line
 
 
-class ForgeTests(unittest.TestCase):
-    """Run once for each dialect."""
-
-    dialect = ""
-    world: World
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.world = World(Path(scratch.name).resolve(), PROGRAMS)
-        cls.addClassCleanup(lambda: cls.world.stop())
-
-    def setUp(self) -> None:
-        self.repo = self.world.repository(self.dialect)
-
-    def tearDown(self) -> None:
-        self.world.forge.admin("release")
-        self.world.forge.call("DELETE", "/__faults")
-
-    def told(self, done: Done, status: int, *words: str) -> Done:
-        self.assertEqual(done.status, status, done)
-        for word in words:
-            self.assertIn(word, done.out + done.err)
-        self.assertNotIn("secret", done.out + done.err)
-        return done
-
-    def marked(self, operation: str, *more: str) -> dict[str, Any]:
-        """The request as the dry run has it."""
-        done = self.told(self.repo.run(*self.repo.command(operation, *more, "-n", "--json")), COMPLETED)
-        return dict(done.json["request"])
-
-    def body_of(self, operation: str, *more: str) -> str:
-        body = self.marked(operation, *more)["body"]
-        return str(body.get("body", body.get("description")))
-
-    def insert(self, operation: str, body: str, login: str, count: int = 1) -> Any:
-        fields = {"body": body} if operation == "comment" else {"title": "A title", "body": body}
-        if operation == "pr":
-            fields |= {"head": "fx/one", "base": "main"}
-        kind = "pull" if operation == "pr" else operation
-        number = {"number": 1} if operation == "comment" else {}
-        return self.repo.forge.admin("insert", repo=self.repo.name, kind=kind, count=count, fields=fields,
-                                     **{"as": login}, **number)
-
-    def change(self, how: str, operation: str, **value: Any) -> None:
-        row = self.repo.rows(operation)[0]
-        self.repo.forge.admin(how, kind="pull" if operation == "pr" else operation, id=row["id"], **value)
-
+class ForgeTests(EffectCase):
     # --- what is sent
 
     def test_each_operation_is_applied_once_and_reported_the_same_again(self) -> None:
@@ -121,16 +67,16 @@ class ForgeTests(unittest.TestCase):
         bad += ["fine\n  /close"] if self.dialect == "gitlab" else []
         for text in bad:
             with self.subTest(text[:20]):
-                self.told(self.repo.send("issue", "--body", text), FATAL)
-        self.told(self.repo.send("comment", "--body", " \n"), FATAL, "empty")
+                self.told(self.repo.send("issue", "--body", text), NOT_APPLIED)
+        self.told(self.repo.send("comment", "--body", " \n"), NOT_APPLIED, "empty")
         for title in ("", " a", "a ", "x" * 256, "a\nb"):
             with self.subTest(title[:20]):
                 done = self.repo.run("issue", "create", "--title", title, "--repository", self.repo.there)
-                self.assertIn(done.status, (FATAL, USAGE))
+                self.told(done, NOT_APPLIED if title else USAGE)
         prefix = {"github": "", "gitlab": "Draft: x", "gitea": "WIP: x"}[self.dialect]
         if prefix:
             self.told(self.repo.run("pr", "create", "--title", prefix, "--head", "fx/one", "--base", "main",
-                                    "--repository", self.repo.there), FATAL, "--draft")
+                                    "--repository", self.repo.there), NOT_APPLIED, "--draft")
         self.assertEqual(self.repo.posts(), 0)
         self.assertEqual(self.repo.effects(), [])
 
@@ -433,13 +379,6 @@ class ForgeTests(unittest.TestCase):
 
     # --- what becomes of it
 
-    def verdict(self, status: int, word: str, *words: str) -> None:
-        done = self.told(self.repo.run("verify", "--json"), status)
-        one, = done.json["effects"]
-        self.assertEqual(one["verdict"], word, one)
-        for text in words:
-            self.assertIn(text, one["words"])
-
     def test_edited_deleted_and_closed_have_verdicts_of_their_own(self) -> None:
         for operation in OPERATIONS:
             edits: list[dict[str, Any]] = [{"body": "gone"}]
@@ -536,7 +475,7 @@ class ForgeTests(unittest.TestCase):
         self.told(self.repo.send("issue"), UNCERTAIN)
         one = self.repo.effect()["id"]
         for text in ("", "x", "issue/", "0"):
-            self.assertIn(self.repo.run("reconcile", "--adopt", text, one).status, (FATAL, USAGE))
+            self.told(self.repo.run("reconcile", "--adopt", text, one), USAGE)
         self.told(self.repo.run("reconcile", "--adopt", "1", one), NOT_APPLIED, "does not fit")
         self.told(self.repo.run("reconcile", "--adopt", "999", one), NOT_APPLIED, "does not fit")
         self.assertEqual(self.repo.effect()["state"], "started")
@@ -598,28 +537,5 @@ class ForgeTests(unittest.TestCase):
                 self.assertEqual(self.repo.count("issue", f"maco-effect-{kind}"), 2)
 
 
-def run_dialect(dialect: str, names: list[str]) -> bool:
-    case = type(f"{dialect.title()}Tests", (ForgeTests,), {"dialect": dialect})
-    wanted = [name for name in unittest.defaultTestLoader.getTestCaseNames(case)
-              if not names or any(text in name for text in names)]
-    return unittest.TextTestRunner(verbosity=1).run(unittest.TestSuite(case(name) for name in wanted)).wasSuccessful()
-
-
-def run_all(programs: str, names: list[str]) -> bool:
-    """Each dialect in a process of its own, all at a time: most of it is waiting."""
-    runs = {dialect: subprocess.Popen([sys.executable, __file__, programs, "--dialect", dialect, *names],
-                                      stderr=subprocess.PIPE, text=True) for dialect in DIALECTS}
-    for number, (dialect, run) in enumerate(runs.items(), 1):
-        said = run.communicate()[1]
-        if run.returncode:
-            print("".join(f"# {line}\n" for line in said.splitlines()), end="")
-        print(f"{'not ok' if run.returncode else 'ok'} {number} - {dialect}: {said.strip().splitlines()[-3]}")
-    print(f"1..{len(runs)}")
-    return not any(run.returncode for run in runs.values())
-
-
 if __name__ == "__main__":
-    PROGRAMS = Path(sys.argv[1]).resolve()
-    if sys.argv[2:3] == ["--dialect"]:
-        sys.exit(not run_dialect(sys.argv[3], sys.argv[4:]))
-    sys.exit(not run_all(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(ForgeTests, __file__))

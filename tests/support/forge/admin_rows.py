@@ -16,8 +16,8 @@ class NoSuchRow(LookupError):
 class AdminRows:
     """Each method is POST /__admin/NAME with a JSON object; the answer is the row after the change."""
 
-    NAMES = ("seed", "user", "repo", "insert", "edit", "delete", "close", "reopen", "merge", "rename", "set",
-             "branch", "hide", "show", "clock")
+    NAMES = ("seed", "user", "repo", "insert", "edit", "delete", "close", "reopen", "merge", "rename", "transfer",
+             "set", "branch", "hide", "show", "clock")
 
     def __init__(self, world: World) -> None:
         self._world, self._store = world, world.store
@@ -94,6 +94,14 @@ class AdminRows:
 
     def rename(self, value: dict[str, Any]) -> Any:
         return seed.rename(self._edits(value), self._repo(value), value["to"])
+
+    def transfer(self, value: dict[str, Any]) -> Any:
+        """{repo, number of an issue, to}: it is in another repository under a new number; the old one leads there."""
+        row, edits = self._row({**value, "kind": "issue"})[1], self._edits(value)
+        kept = ("author", "title", "body", "state", "created_at")
+        made = edits.create_issue(self._repo({"repo": value["to"]}), {name: row[name] for name in kept})
+        edits.edit("issue", row, {"deleted": True, "moved_to": made["id"]}, "transfer")
+        return made
 
     def set(self, value: dict[str, Any]) -> Any:
         """{repo, changes: {archived, issues_enabled, private, permissions, default_branch}}"""

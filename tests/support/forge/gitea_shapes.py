@@ -64,8 +64,14 @@ def issue(ctx: Context, place: Row, row: Row) -> dict[str, Any]:
                        "full_name": place["full_name"]}}
 
 
-def _side(ctx: Context, place: Row, branch: str, sha: str) -> dict[str, Any]:
-    return {"label": branch, "ref": branch, "sha": sha, "repo_id": place["id"], "repo": repo(ctx, place)}
+def _side(ctx: Context, place: Row, branch: str, sha: str, ref: str = "") -> dict[str, Any]:
+    return {"label": branch, "ref": ref or branch, "sha": sha, "repo_id": place["id"], "repo": repo(ctx, place)}
+
+
+def _head_ref(ctx: Context, place: Row, row: Row) -> str:
+    """The branch; once that was deleted the pull's own ref, and the label keeps the branch."""
+    there = ctx.world.branches.oid(place, row["head"]) is not None
+    return str(row["head"]) if there else f"refs/pull/{row['number']}/head"
 
 
 def pull(ctx: Context, place: Row, row: Row) -> dict[str, Any]:
@@ -78,7 +84,8 @@ def pull(ctx: Context, place: Row, row: Row) -> dict[str, Any]:
         "merged_at": row["merged_at"], "merge_commit_sha": row["merge_sha"],
         "merged_by": user(ctx, row["merged_by"]), "allow_maintainer_edit": False,
         "base": _side(ctx, place, row["base"], row["base_sha"]),
-        "head": _side(ctx, place, row["head"], current or row["head_sha"]), "merge_base": row["base_sha"]}
+        "head": _side(ctx, place, row["head"], current or row["head_sha"], _head_ref(ctx, place, row)),
+        "merge_base": row["base_sha"]}
 
 
 def comment(ctx: Context, place: Row, row: Row) -> dict[str, Any]:

@@ -85,18 +85,24 @@ def redirect_to_new_name(ctx: Context) -> None:
         return
     old = f"{ctx.prefix}/repos/{ctx.params['owner']}/{ctx.params['repo']}"
     rest = ctx.request.target[len(old):]
-    url = f"{ctx.api}/repositories/{moved['id']}{rest}"
+    raise leads_to(ctx, f"{ctx.api}/repositories/{moved['id']}{rest}")
+
+
+def leads_to(ctx: Context, url: str) -> Refusal:
     permanent = ctx.request.method == "GET"
-    raise Refusal(json_reply(301 if permanent else 307, {
+    return Refusal(json_reply(301 if permanent else 307, {
         "message": "Moved Permanently" if permanent else "Temporary Redirect", "url": url,
         "documentation_url": f"{DOCS}/guides/best-practices-for-using-the-rest-api#follow-redirects"},
         {"Location": url}))
 
 
 def ticket(ctx: Context, row: Row, tables: tuple[str, ...]) -> tuple[str, Row]:
-    """That issue or pull by number. A deleted issue is 410."""
+    """That issue or pull by number. A deleted issue is 410; one that was transferred leads to its new place."""
     for table in tables:
         found = ctx.store.numbered(table, row["id"], int(ctx.params["number"]))
+        if found and found.get("moved_to"):
+            now = ctx.store.tables[table][found["moved_to"]]
+            raise leads_to(ctx, f"{ctx.api}/repositories/{now['repo_id']}/issues/{now['number']}")
         if found and found["deleted"]:
             raise refusal(410, "This issue was deleted")
         if found and ctx.world.visibility.readable(found):

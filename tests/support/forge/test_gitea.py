@@ -40,6 +40,10 @@ class Gitea(ForgeCase):
         self.call("PATCH", f"{self.root}/pulls/{first['number']}", {"state": "open"})
         self.expect(200, "POST", f"{self.root}/pulls/{first['number']}/merge", {"Do": "merge"})
         self.assertTrue(self.got(f"{self.root}/pulls/{first['number']}")["merged"])
+        self.assertEqual(self.got(f"{self.root}/pulls/{first['number']}")["head"]["ref"], "fx/one")
+        self.forge.admin("branch", repo=self.name, branch="fx/one", oid=None)
+        head = self.got(f"{self.root}/pulls/{first['number']}")["head"]
+        self.assertEqual((head["label"], head["ref"]), ("fx/one", f"refs/pull/{first['number']}/head"))
         self.expect(412, "PATCH", f"{self.root}/pulls/{first['number']}", {"state": "open"})
 
     def test_issues_take_ids_of_labels_and_lists_are_capped_at_50(self) -> None:

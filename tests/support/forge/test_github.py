@@ -152,6 +152,18 @@ class GitHub(ForgeCase):
         for name in ("Date", "X-GitHub-Request-Id", "x-ratelimit-remaining", "x-ratelimit-reset"):
             self.assertIn(name, first.headers)
 
+    def test_a_transferred_issue_leads_to_its_new_place(self) -> None:
+        number = self.issue()["number"]
+        other = self.forge.admin("repo", forge="github", full_name=f"{self.name}-other", permissions={"bob": "write"})
+        self.forge.admin("insert", repo=other["full_name"], kind="issue", fields={"title": "first"}, **{"as": "eve"})
+        made = self.forge.admin("transfer", repo=self.name, number=number, to=other["full_name"])
+        moved = self.expect(301, "GET", f"{self.root}/issues/{number}")
+        self.assertEqual(urlsplit(moved.headers["Location"]).path, f"/repositories/{other['id']}/issues/{made['number']}")
+        shown = self.got(urlsplit(moved.headers["Location"]).path)
+        self.assertTrue(shown["repository_url"].endswith(f"/repos/{other['full_name']}"))
+        self.assertEqual((shown["number"], shown["user"]["login"]), (2, "bob"))
+        self.assertEqual(self.got(f"{self.root}/issues?state=all"), [])
+
     def test_a_renamed_repository_redirects(self) -> None:
         self.forge.admin("rename", repo=self.name, to=f"{self.name}-new")
         moved = self.expect(301, "GET", f"{self.root}/pulls?state=all")

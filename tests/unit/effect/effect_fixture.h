@@ -1,4 +1,4 @@
-// Effects as maco-effect makes them. For the tests of libcommon/effect only.
+// Effects as maco-effect makes them. For the tests of libcommon/effect and maco-effect only.
 #pragma once
 #include <string>
 

@@ -63,6 +63,20 @@ TEST_F(EffectLogTest, WhatChangedMeanwhileIsNotArchived) {
   EXPECT_EQ(Find(effect.id), effect);
 }
 
+TEST_F(EffectLogTest, AnArchivesRowIsNotReplaced) {
+  const Effect first = Completed(PlannedEffect(1), "done");
+  const Effect second = Completed(PlannedEffect(2), "done");
+  ASSERT_TRUE(Put(first));
+  ASSERT_TRUE(Put(second));
+  ASSERT_TRUE(MoveToArchive(state_, {first}, "000001", {{"v", 1}, {"effects", 1}}));
+  const auto before = ReadEffects(state_)->Archives();
+  const auto again = MoveToArchive(state_, {second}, "000001", {{"v", 1}, {"effects", 2}});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::kExists);
+  EXPECT_TRUE(ReadEffects(state_)->Archives() == before);
+  EXPECT_EQ(Find(second.id), second);
+}
+
 TEST_F(EffectLogTest, AnIdIsChosenByItsBeginning) {
   ASSERT_TRUE(Put({{PlannedEffect(11), std::nullopt, false}}));
   ASSERT_TRUE(Put({{PlannedEffect(12), std::nullopt, false}}));

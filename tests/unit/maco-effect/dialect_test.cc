@@ -81,6 +81,54 @@ TEST(Dialect, AMergedOneOfGitea) {
   EXPECT_EQ(item->title, "Title");
 }
 
+TEST(Dialect, AMergedOneOfGiteaWhoseBranchWasDeletedStillNamesIt) {
+  const auto head = [](const Json& side) {
+    Json pull = GiteaPull();
+    pull["head"] = side;
+    const auto item = MakeGitea()->ReadItem("pr", 0, Parsed(pull));
+    return item ? item->head : "";
+  };
+  EXPECT_EQ(head({{"ref", "refs/pull/17/head"}, {"label", "fx/one"}}), "fx/one");
+  EXPECT_EQ(head({{"ref", "refs/pull/17/head"}, {"label", "bob:fx/one"}}), "fx/one");
+  EXPECT_EQ(head({{"ref", "refs/pull/17/head"}}), "refs/pull/17/head");
+  EXPECT_EQ(head({{"ref", "fx/one"}, {"label", "bob:fx/two"}}), "fx/one");
+}
+
+TEST(Dialect, AnItemNamesItsRepositoryWhereTheAnswerDoes) {
+  Json issue = GithubIssue();
+  EXPECT_EQ(MakeGithub()->ReadItem("issue", 0, Parsed(issue))->repository_path, "");
+  issue["repository_url"] = "https://api.github.com/repos/acme/app";
+  EXPECT_EQ(MakeGithub()->ReadItem("issue", 0, Parsed(issue))->repository_path, "acme/app");
+  issue["issue_url"] = "https://ghe.test/api/v3/repos/acme/other/issues/17";
+  EXPECT_EQ(MakeGithub()->ReadItem("comment", 17, Parsed(issue))->repository_path, "acme/other");
+  Json pull = GithubIssue();
+  pull["head"] = {{"ref", "fx/one"}, {"repo", nullptr}};
+  pull["base"] = {{"ref", "main"}, {"repo", {{"id", 42}}}};
+  EXPECT_EQ(MakeGithub()->ReadItem("pr", 0, Parsed(pull))->repository_id, "42");
+  Json request = GitlabRequest();
+  request["project_id"] = 43;
+  EXPECT_EQ(MakeGitlab()->ReadItem("pr", 0, Parsed(request))->repository_id, "43");
+  Json gitea = GithubIssue();
+  gitea["repository"] = {{"id", 44}, {"full_name", "acme/app"}};
+  EXPECT_EQ(MakeGitea()->ReadItem("issue", 0, Parsed(gitea))->repository_id, "44");
+  gitea = GiteaPull();
+  gitea["base"] = {{"ref", "main"}, {"repo_id", 45}};
+  EXPECT_EQ(MakeGitea()->ReadItem("pr", 0, Parsed(gitea))->repository_id, "45");
+}
+
+TEST(Dialect, ListsThatDescendByTimeSayIt) {
+  const Json row = {{"created_at", "2026-11-30T09:00:00Z"}, {"updated_at", "2026-11-30T09:00:00Z"}};
+  Request request;
+  request.operation = "pr";
+  EXPECT_EQ(MakeGitea()->DescendingTime(request, row), kCreated);
+  EXPECT_EQ(MakeGitea()->DescendingTime(request, Json::object()), 0U);
+  EXPECT_EQ(MakeGithub()->DescendingTime(request, row), 0U);
+  EXPECT_EQ(MakeGitlab()->DescendingTime(request, row), 0U);
+  request.operation = "comment";
+  EXPECT_EQ(MakeGitlab()->DescendingTime(request, row), kCreated);
+  EXPECT_EQ(MakeGitea()->DescendingTime(request, row), 0U) << "one page, oldest first";
+}
+
 TEST(Dialect, ACommentBelongsToItsIssue) {
   Json comment = GithubIssue();
   comment["issue_url"] = "https://api.github.com/repos/acme/app/issues/17";

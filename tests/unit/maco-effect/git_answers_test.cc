@@ -31,7 +31,7 @@ TEST(PushReport, FlagsOfAppliedPushes) {
 
 TEST(PushReport, RefusalsOfGitItselfAreCertain) {
   EXPECT_EQ(Read(Line("!", "[rejected] (stale info)")).kind, Outcome::Kind::kNotApplied);
-  EXPECT_EQ(Read(Line("!", "[rejected] (atomic push failed)")).kind, Outcome::Kind::kNotApplied);
+  EXPECT_EQ(Read(Line("!", "[rejected] (non-fast-forward)")).kind, Outcome::Kind::kNotApplied);
 }
 
 TEST(PushReport, ARefusalOfTheServerIsLookedAt) {
@@ -42,6 +42,8 @@ TEST(PushReport, ARefusalOfTheServerIsLookedAt) {
 }
 
 TEST(PushReport, AServerThatDidNotSaySaysNothing) {
+  EXPECT_EQ(Read(Line("!", "[remote rejected] (expecting report)")).kind, Outcome::Kind::kUnknown)
+      << "an older git's words over HTTP";
   EXPECT_EQ(Read(Line("!", "[remote failure] (remote failed to report status)")).kind,
             Outcome::Kind::kUnknown);
   EXPECT_EQ(Read("").kind, Outcome::Kind::kUnknown);
@@ -85,9 +87,12 @@ TEST(PushUrl, WhatMayNot) {
 }
 
 TEST(PushUrl, TheRefusalDoesNotRepeatTheSecret) {
-  const auto checked = CheckPushUrl("https://u:hunter2@h/a");
-  ASSERT_FALSE(checked);
-  EXPECT_EQ(Describe(checked.error()).find("hunter2"), std::string::npos);
+  for (const char* url : {"https://u:hunter2@h/a", "https://u:hunter2@h/a\n", "ftp://u:hunter2@h",
+                          "https://u:hunter2@h/\xff", "ext::https://u:hunter2@h/a"}) {
+    const auto checked = CheckPushUrl(url);
+    ASSERT_FALSE(checked) << url;
+    EXPECT_EQ(Describe(checked.error()).find("hunter2"), std::string::npos);
+  }
 }
 
 }  // namespace

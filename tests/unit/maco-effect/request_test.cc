@@ -186,6 +186,8 @@ TEST(Check, WhatAForgeWouldChangeIsRefused) {
       [](Request& r) { r.base = "-x"; },
       [](Request& r) { r.head = "owner:x"; },
       [](Request& r) { r.head = "a..b"; },
+      [](Request& r) { r.head = "a.lock"; },
+      [](Request& r) { r.base = "a/.b"; },
       [](Request& r) { r.head = r.base; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Request request = PullRequest();

@@ -4,6 +4,7 @@
 
 #include "maco-effect/forge/http.h"
 #include "maco-effect/place.h"
+#include "maco-effect/shown_url.h"
 
 namespace maco::effect {
 namespace {
@@ -35,6 +36,55 @@ TEST(ForgeRepository, WhatIsNone) {
                           "https:///acme/app", "github.com/acme/app#x", "github.com//app"}) {
     EXPECT_FALSE(ForgeRepositoryOf(url)) << url << " " << ForgeRepositoryOf(url).value_or("");
   }
+}
+
+TEST(ForgeRepository, OfAUrlWithCredentialsTheyAreNoPart) {
+  EXPECT_EQ(ForgeRepositoryOf("https://u:p@ss@github.com/acme/app").value_or(""),
+            "github.com/acme/app");
+  for (const char* url : {"https://u:hunter2@github.com/acme", "https://hunter2@github.com/",
+                          "u:hunter2@github.com/acme", "u:hunter2@github.com:acme",
+                          "https://github.com/acme?token=hunter2"}) {
+    const auto found = ForgeRepositoryOf(url);
+    ASSERT_FALSE(found) << url;
+    EXPECT_EQ(Describe(found.error()).find("hunter2"), std::string::npos) << url;
+  }
+}
+
+TEST(ShownUrl, HasNoSecrets) {
+  for (const auto& [url, shown] : {std::pair("https://u:p@h/a", "https://h/a"),
+                                   {"https://t@h/a", "https://h/a"},
+                                   {"ssh://u:p@h/a", "ssh://u@h/a"},
+                                   {"ssh://git@h:22/a", "ssh://git@h:22/a"},
+                                   {"git@h:a/b", "git@h:a/b"},
+                                   {"u:p@h/a", "h/a"},
+                                   {"https://h/a@b", "https://h/a@b"},
+                                   {"https://h/a?t=p", "https://h/a?..."},
+                                   {"/srv/a.git", "/srv/a.git"},
+                                   {"a\n", "a\\x0a"}}) {
+    EXPECT_EQ(ShownUrl(url), shown) << url;
+  }
+}
+
+TEST(ForgeSettings, AnApiIsABaseUrlWithoutCredentials) {
+  const auto settings = [](const char* api) {
+    Place place;
+    place.settings = {{"maco.forge.h.test.provider", "gitea", "global"},
+                      {"maco.forge.h.test.api", api, "global"}};
+    return ForgeOf(place, "h.test/acme/app");
+  };
+  EXPECT_EQ(settings("https://h.test/api/v1/")->api, "https://h.test/api/v1");
+  EXPECT_TRUE(settings("http://127.0.0.1:8080/api"));
+  for (const char* api :
+       {"https://u:hunter2@h.test/api", "https://hunter2@h.test", "u:hunter2@h.test/api",
+        "https://h.test/api?token=hunter2", "https://h.test/#hunter2", "http://u:hunter2@x/"}) {
+    const auto refused = settings(api);
+    ASSERT_FALSE(refused) << api;
+    EXPECT_EQ(refused.error().code, Code::kInvalid);
+    EXPECT_EQ(Describe(refused.error()).find("hunter2"), std::string::npos);
+    EXPECT_EQ(refused.error().remedy.find("hunter2"), std::string::npos);
+  }
+  EXPECT_FALSE(settings("http://example.org/api"));
+  EXPECT_FALSE(settings("example.org/api"));
 }
 
 TEST(AllowedUrl, HttpsAndThisHost) {
