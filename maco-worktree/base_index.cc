@@ -225,6 +225,27 @@ Result<void> BaseIndex::WriteWithoutStat(int fd, const std::vector<std::string_v
   return {};
 }
 
+Result<void> BaseIndex::PutStat(int fd, std::size_t entry, const struct stat& st) const {
+  ByteWriter words;
+  const auto put = [&words](auto value) {
+    const auto word = static_cast<std::uint32_t>(value);
+    for (unsigned shift = 32; shift != 0; shift -= 8) {
+      words.U8(static_cast<std::uint8_t>(word >> (shift - 8)));
+    }
+  };
+  put(st.st_ctim.tv_sec);
+  put(st.st_ctim.tv_nsec);
+  put(st.st_mtim.tv_sec);
+  put(st.st_mtim.tv_nsec);
+  put(st.st_dev);
+  put(st.st_ino);
+  put(ModeOf(entry));
+  put(st.st_uid);
+  put(st.st_gid);
+  put(st.st_size);
+  return PwriteAll(fd, words.bytes(), offsets_[entry]);
+}
+
 bool BaseIndex::IsUnchanged(std::size_t entry, const struct stat& st) const {
   const char* const fields = text_.data() + offsets_[entry];
   const auto is = [fields](Word word, auto value) {

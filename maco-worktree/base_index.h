@@ -40,6 +40,8 @@ class BaseIndex {
   // Writes the index to a new file, in which these paths have lost what lstat said: so git reads
   // the files, whatever their times are. Errors: kLimit (disk full), kIo.
   Result<void> WriteWithoutStat(int fd, const std::vector<std::string_view>& paths) const;
+  // Notes in the index file `fd` how lstat sees a file that has the content of an entry.
+  Result<void> PutStat(int fd, std::size_t entry, const struct stat& st) const;
   // The tree that git has noted for the whole, in hex; empty: none.
   const std::string& tree() const { return tree_; }
 

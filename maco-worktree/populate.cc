@@ -94,7 +94,11 @@ Result<std::size_t> CloneInto(const LaneGit& git, const Place& place, const Lane
     return Fail(base.error());
   }
   const auto now = BaseIndex::Read(index, hash_bytes);
-  return now ? CloneFiles(place.repository.worktree, *now, lane.path, *base)
+  const UniqueFd file(open(git.base_index().c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid()) {
+    return FailOs(errno, "open", git.base_index());
+  }
+  return now ? CloneFiles(place.repository.worktree, *now, lane.path, *base, file.get())
              : Result<std::size_t>(0);
 }
 
@@ -118,15 +122,7 @@ Result<std::size_t> CheckOutBase(const LaneGit& git, const Place& place, const L
   MACO_TRY(git.Ask({"read-tree", "--no-recurse-submodules", lane.base}, call));
   std::size_t cloned = 0;
   MACO_ASSIGN(cloned, CloneInto(git, place, lane, index));
-  if (cloned > 0) {
-    // Reads what was cloned; what the base does not have so, is made anew below.
-    SpawnResult compared;
-    MACO_ASSIGN(compared, git.Run({"update-index", "-q", "--ignore-missing", "--refresh"}, call));
-    if (compared.signal != 0 || compared.exit_status > 1) {
-      return Fail(GitFailure("update-index", compared));
-    }
-    MACO_TRY(MakeIndexOld(git.base_index()));
-  }
+  MACO_TRY(MakeIndexOld(git.base_index()));
   MACO_TRY(git.Ask({"checkout-index", "-q", "-f", "-u", "-a"}, call));
   return cloned;
 }

@@ -10,8 +10,8 @@
 namespace maco::worktree {
 
 // Checks the base out into lane.path and leaves our index of it in the lane's files. Where the file
-// system can, larger files share their blocks with those of the repository's working tree; git
-// compares each with the base. Returns how many.
+// system can, larger files share their blocks with those of the repository's working tree that have
+// the same content. Returns how many.
 Result<std::size_t> CheckOutBase(const LaneGit& git, const Place& place, const Lane& lane);
 
 // Copies our index to where the lane's own git looks for it: its entries hold for the same files.

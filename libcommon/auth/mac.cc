@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "libcommon/auth/blob_id.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/random_id.h"
 #include "libcommon/base/report.h"
@@ -246,6 +247,38 @@ Digest Sha256(std::span<const std::uint8_t> bytes) {
   Sha256Stream stream;
   stream.Update(bytes);
   return stream.Finish();
+}
+
+Result<std::string> BlobIdOfFile(int fd, std::uint64_t size, std::size_t id_bytes) {
+  InitCrypto();
+  const Owned<EVP_MD_CTX> context(EVP_MD_CTX_new());
+  Require(context != nullptr &&
+          EVP_DigestInit_ex(context.get(), id_bytes == sizeof(Digest) ? EVP_sha256() : EVP_sha1(),
+                            nullptr) == 1);
+  const std::string head = "blob " + std::to_string(size) + '\0';
+  Require(EVP_DigestUpdate(context.get(), head.data(), head.size()) == 1);
+  std::vector<std::uint8_t> buffer(
+      static_cast<std::size_t>(std::min<std::uint64_t>(kReadBytes, size + 1)));
+  std::uint64_t offset = 0;
+  for (;;) {
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd, buffer, offset));
+    Require(EVP_DigestUpdate(context.get(), buffer.data(), got) == 1);
+    offset += got;
+    if (got < buffer.size() || offset > size) {
+      break;
+    }
+  }
+  if (offset != size) {
+    return Fail(Code::kBusy, "a file changed while it was read");
+  }
+  std::string id(EVP_MAX_MD_SIZE, '\0');
+  unsigned written = 0;
+  Require(EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(id.data()),
+                             &written) == 1 &&
+          written == id_bytes);
+  id.resize(written);
+  return id;
 }
 
 Result<Digest> Sha256OfFile(int fd, std::uint64_t limit) {

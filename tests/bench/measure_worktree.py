@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Lanes against git's own commands, on trees of 20,000 and 100,000 files, as JSON: create, capture, capture --rehash.
+# Lanes against git's own commands, on trees of 20,000 and 100,000 files, as JSON: create, capture, capture --rehash;
+# and create where the file system copies on write.
 # Usage: measure_worktree.py BIN_DIR ROUNDS. Needs 20 GiB and 5 million inodes on the disk of $TMPDIR, a real one.
 import json
 import os
@@ -17,6 +18,7 @@ WARM_UPS = {20_000: 2, 100_000: 1}  # files: rounds before those that count
 FILES_IN_DIRECTORY = 50
 FILE_BYTES = 1000
 EDITS = 10
+CLONED = {"small": (20_000, 1000), "large": (2000, 256 << 10)}  # files, and bytes of each, where blocks can be shared
 
 
 def path_of(number):
@@ -24,29 +26,29 @@ def path_of(number):
     return f"d{directory // 40:03}/d{directory % 40:02}/file{number}"
 
 
-def content_of(number):
-    return (f"line of file {number}\n" * FILE_BYTES)[:FILE_BYTES - 1] + "\n"
+def content_of(number, size=FILE_BYTES):
+    return (f"line of file {number}\n" * size)[:size - 1] + "\n"
 
 
-def history(files):
+def history(files, size=FILE_BYTES):
     """For git fast-import: one commit, whose objects lie in one pack as after a clone."""
     yield ("commit refs/heads/main\ncommitter bench <bench@example.invalid> 1700000000 +0000\n"
            "data 5\nfirst\n")
     for number in range(files):
-        content = content_of(number)
+        content = content_of(number, size)
         yield f"M 100644 inline {path_of(number)}\ndata {len(content)}\n{content}\n"
 
 
 class Repository:
     """A checked-out repository of that many files, with state of ours."""
 
-    def __init__(self, folder, bin_dir, files):
+    def __init__(self, folder, bin_dir, files, size=FILE_BYTES):
         self.top, self.bin_dir, self.files = os.path.join(folder, "repo"), bin_dir, files
         self.peers = os.path.join(folder, "peers")
         self.serial = 0
         os.mkdir(self.top)
         self.git("init", "-q", "-b", "main")
-        self.git("fast-import", "--quiet", stdin="".join(history(files)))
+        self.git("fast-import", "--quiet", stdin="".join(history(files, size)))
         self.git("reset", "-q", "--hard", "main")
         subprocess.run([os.path.join(bin_dir, "git-maco"), "init"], cwd=self.top, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -142,6 +144,41 @@ def measure_rehash(repository, name, count, warm_up):
     return versus(count, warm_up, (us, peer), ["capture --rehash", "read-tree, add, write-tree"])
 
 
+def measure_clone(folder, bin_dir, count):
+    """create on a file system that copies on write; None where none can be mounted. Removals are not timed."""
+    image, disk = os.path.join(folder, "image"), os.path.join(folder, "disk")
+    os.mkdir(disk)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        for command in (["truncate", "-s", "8G", image], ["mkfs.xfs", "-q", "-m", "reflink=1", image],
+                        ["mount", "-o", "loop", image, disk]):
+            subprocess.run(command, check=True, **quiet)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    out = {}
+    try:
+        for kind, (files, size) in CLONED.items():
+            place = os.path.join(disk, kind)
+            os.mkdir(place)
+            repository = Repository(place, bin_dir, files, size)
+
+            def us(repository=repository):
+                name = repository.new_name()
+                seconds = settled(repository.ours("create", name), repository.top)
+                subprocess.run(repository.ours("remove", name), cwd=repository.top, check=True, **quiet)
+                return seconds
+
+            def peer(repository=repository):
+                path = os.path.join(repository.top + ".peer", repository.new_name())
+                seconds = settled(["git", "worktree", "add", "--quiet", "--detach", path, "main"], repository.top)
+                repository.git("worktree", "remove", path)
+                return seconds
+            out[kind] = {"files": files, "bytes": size, **versus(count, 1, (us, peer), ["create", "git worktree add"])}
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    return out
+
+
 def measure(folder, bin_dir, count, files):
     repository = Repository(folder, bin_dir, files)
     os.mkdir(repository.peers)
@@ -164,7 +201,9 @@ def main(bin_dir, count):
             place = os.path.join(folder, str(files))
             os.mkdir(place)
             out["files"][str(files)] = measure(place, bin_dir, count, files)
+        out["clone"] = measure_clone(folder, bin_dir, count)
         json.dump(out, sys.stdout)
+        sys.stdout.flush()
     finally:
         subprocess.run(["rm", "-rf", folder], check=True)  # takes minutes
 

@@ -20,6 +20,7 @@ JOURNAL_RESIDENT_KIB = 32 << 10
 JOURNAL_JUDGED_SIZE = "4032"        # smaller records are shown only: frame and context weigh more
 WORKTREE_CREATE_RATIO = 1.15
 WORKTREE_CAPTURE_RATIO = 2.0
+WORKTREE_CLONE_RATIO = 0.5
 WORKTREE_REHASH_RATIO = 1.2
 WORKTREE_COMMITS = 2                # durable ones, of each create
 EFFECT_FLUSHES = 6
@@ -138,7 +139,12 @@ def report_worktree(measured):
         met.append(target(commits == [WORKTREE_COMMITS],
                           f"{' or '.join(map(str, commits))} durable commits for each create, "
                           f"target {WORKTREE_COMMITS}"))
-    print("  not measured: create by copy on write, target at most 0.5 (lanes are checked out, not cloned)")
+    if not measured.get("clone"):
+        print(f"  not measured: create by copy on write, target at most {WORKTREE_CLONE_RATIO} (no XFS can be mounted)")
+        return met
+    for compared in measured["clone"].values():
+        print_sides(f"worktree, create on XFS, {compared['files']} files of {compared['bytes']} bytes", compared)
+        met.append(ratio(compared, WORKTREE_CLONE_RATIO))
     return met
 
 
