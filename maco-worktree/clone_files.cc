@@ -6,7 +6,6 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-
 #include <time.h>
 
 #include <algorithm>
@@ -126,7 +125,7 @@ class Cloner {
 }  // namespace
 
 bool SharesBlocks(const std::string& file, const std::string& directory) {
-  const UniqueFd source(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd source(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const UniqueFd target(open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   return source.valid() && target.valid() && ioctl(target.get(), FICLONE, source.get()) == 0;
 }

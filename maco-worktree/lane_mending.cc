@@ -1,3 +1,4 @@
+// Work is moved aside, links are written anew; what says where the repository was goes last.
 // Contract: maco-worktree/lane_mending.h. Source: git-worktree(1), "repair".
 #include "maco-worktree/lane_mending.h"
 

@@ -16,6 +16,7 @@
 #include "libcommon/os/bounded_read.h"
 #include "libcommon/os/directory.h"
 #include "maco-worktree/clone_files.h"
+#include "maco-worktree/temporary_index.h"
 
 namespace maco::worktree {
 namespace {
@@ -93,7 +94,12 @@ Result<std::size_t> CloneInto(const LaneGit& git, const Place& place, const Lane
   if (!base) {
     return Fail(base.error());
   }
-  const auto now = BaseIndex::Read(index, hash_bytes);
+  // A copy: it is mapped, and others may cut theirs short.
+  const auto copy = TemporaryIndex::Create(git, index);
+  if (!copy) {
+    return Fail(copy.error());
+  }
+  const auto now = BaseIndex::Read(copy->path(), hash_bytes);
   const UniqueFd file(open(git.base_index().c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.valid()) {
     return FailOs(errno, "open", git.base_index());

@@ -77,15 +77,32 @@ Result<void> TakeBack(const StateRoot& state, const Lane& lane,
   return registry->Close();
 }
 
-// Forgets a lane whose directory is not there, or is not ours. Holds its lease: a run may still be
-// in it where its directory has only moved away.
-Result<int> Forget(const Options& options) {
+// Whether nothing of the lane's directory can be reached: gone, or another one, or that of the
+// repository that this one is a copy of.
+Result<bool> IsOutOfReach(const StateRoot& state, const Lane& lane) {
+  const auto home = CheckLaneHome(state, lane);
+  if (!home && home.error().code == Code::kRefused) {
+    return true;
+  }
+  MACO_TRY(home);
+  return (lane.state == "ready" && !IsLaneDirectory(lane, lane.path)) ||
+         (lane.state == "removed" && !Exists(lane.trash) && !Exists(lane.path));
+}
+
+// Forgets a lane that is out of reach; one that is not could not be opened for `why`. Holds its
+// lease: a run may still be in it where its directory has only moved away.
+Result<int> Forget(const Options& options, const Error& why) {
   const std::string& name = options.names.front();
   Mutation mutation;
   MACO_ASSIGN(mutation, BeginMutation());
   const auto& [place, state, lock, table] = mutation;
   Lane lane;
   MACO_ASSIGN(lane, table.Find(name));
+  bool out_of_reach = false;
+  MACO_ASSIGN(out_of_reach, IsOutOfReach(*state, lane));
+  if (!out_of_reach) {
+    return Fail(why);
+  }
   UniqueFd lease;
   MACO_ASSIGN(lease, TakeLease(*state, lane, LeaseKind::kWrite));
   MACO_TRY(RequireNoApply(table, name));
@@ -98,39 +115,14 @@ Result<int> Forget(const Options& options) {
   return kExitOk;
 }
 
-// Whether nothing of the lane's directory can be reached: gone, or another one, or that of the
-// repository that this one is a copy of.
-Result<bool> IsOutOfReach(const std::string& name) {
-  Place place;
-  MACO_ASSIGN(place, FindPlace());
-  const auto state = OpenState(place, Access::kRead);
-  if (!state) {
-    return Fail(state.error());
-  }
-  LaneTable table;
-  MACO_ASSIGN(table, ReadLanes(*state));
-  Lane lane;
-  MACO_ASSIGN(lane, table.Find(name));
-  const auto home = CheckLaneHome(*state, lane);
-  if (!home && home.error().code == Code::kRefused) {
-    return true;
-  }
-  MACO_TRY(home);
-  return (lane.state == "ready" && !IsLaneDirectory(lane, lane.path)) ||
-         (lane.state == "removed" && !Exists(lane.trash) && !Exists(lane.path));
-}
-
 }  // namespace
 
 Result<int> Remove(const Options& options) {
   const std::string& name = options.names.front();
   auto opened = OpenReadyLane(name, Access::kWrite, LeaseKind::kWrite);
   if (!opened) {
-    bool out_of_reach = false;
-    if (options.discard && opened.error().code == Code::kRefused) {
-      MACO_ASSIGN(out_of_reach, IsOutOfReach(name));
-    }
-    return out_of_reach ? Forget(options) : Fail(std::move(opened).error());
+    const bool forget = options.discard && opened.error().code == Code::kRefused;
+    return forget ? Forget(options, opened.error()) : Fail(std::move(opened).error());
   }
   const ReadyLane ready = *std::move(opened);
   MACO_TRY(RequireNoApply(ready.table, name));

@@ -136,7 +136,8 @@ Result<Json> EncodeLaterRow(Effect effect, std::size_t bytes) {
     }
   }
   if (BytesOf(row) > bytes) {
-    return Fail(Code::kLimit, "what is known of effect " + effect.id + " does not fit its row");
+    return Fail(Code::kLimit, "what is known of effect " + effect.id + " does not fit its row",
+                "'git maco effect show " + effect.id + "' has what is on record");
   }
   return row;
 }
