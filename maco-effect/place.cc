@@ -12,6 +12,7 @@
 #include "libcommon/base/text.h"
 #include "libcommon/cli/output.h"
 #include "libcommon/git/git_program.h"
+#include "libcommon/git/plain_repository.h"
 #include "libcommon/git/private_repository.h"
 #include "libcommon/lane/lane_registry.h"
 #include "maco-effect/forge/http.h"
@@ -166,7 +167,7 @@ std::string Place::top() const {
 
 Result<Place> FindRepositoryPlace() {
   Place place;
-  MACO_ASSIGN(place.repository, FindRepository());
+  MACO_ASSIGN(place.repository, LocateRepository());
   MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
   return place;
 }

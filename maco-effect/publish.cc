@@ -1,4 +1,5 @@
 // `push`, `pr`, `issue`, `comment`, `send`: from options to a request, and on its way.
+#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -142,6 +143,25 @@ Result<Request> PullRequest(const Place& place, const Options& options, const La
   return out;
 }
 
+// Of a lane's pull request: its branch must be where the pull request is opened. A remote of
+// another host may be an alias of it; a remote of the same host names a repository that is or is
+// not it.
+Result<void> CheckSameRepository(const std::string& pushed, const std::string& repository) {
+  const auto there = ForgeRepositoryOf(pushed);
+  if (!there) {
+    return {};
+  }
+  const std::string::size_type host = there->find('/') + 1;
+  const bool same_host = repository.compare(0, host, *there, 0, host) == 0;
+  if (same_host && strcasecmp(there->c_str(), repository.c_str()) != 0) {
+    return Fail(Code::kUsage,
+                "the branch would be pushed to '" + EscapeControl(*there) +
+                    "', and the pull request opened in '" + EscapeControl(repository) + "'",
+                "name the remote of that repository with --remote");
+  }
+  return {};
+}
+
 Result<Work> WorkOf(const Place& place, const StateRoot& state, const Options& options) {
   std::optional<LanePayload> lane;
   if (!options.from.empty()) {
@@ -159,6 +179,11 @@ Result<Work> WorkOf(const Place& place, const StateRoot& state, const Options& o
       Request push;
       MACO_ASSIGN(push, PushRequest(place, options, from));
       work.requests.push_back(std::move(push));
+    }
+    if (from != nullptr && !options.repository.empty()) {
+      std::string repository;
+      MACO_ASSIGN(repository, ForgeRepositoryOf(options.repository));
+      MACO_TRY(CheckSameRepository(work.requests.front().repository, repository));
     }
     MACO_ASSIGN(request, PullRequest(place, options, from));
   } else {

@@ -9,13 +9,14 @@
 #include "libcommon/base/clock.h"
 #include "libcommon/base/report.h"
 #include "libcommon/cli/output.h"
+#include "libcommon/git/plain_repository.h"
 #include "libcommon/state/journals.h"
 
 namespace maco::journal {
 
 Result<Place> FindPlace() {
   Place place;
-  MACO_ASSIGN(place.repository, FindRepository());
+  MACO_ASSIGN(place.repository, LocateRepository());
   MACO_ASSIGN(place.common_dir, Directory::OpenPath(place.repository.common_dir));
   return place;
 }

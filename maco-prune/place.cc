@@ -7,7 +7,7 @@
 #include "libcommon/auth/canonical_json.h"
 #include "libcommon/base/report.h"
 #include "libcommon/cli/output.h"
-#include "libcommon/git/repository.h"
+#include "libcommon/git/plain_repository.h"
 #include "libcommon/os/ofd_lock.h"
 #include "libcommon/state/retention_settings.h"
 
@@ -19,7 +19,7 @@ constexpr char kLockName[] = "prune.lock";
 
 Result<Place> OpenPlace(Access access) {
   Repository repository;
-  MACO_ASSIGN(repository, FindRepository());
+  MACO_ASSIGN(repository, LocateRepository());
   Directory common;
   MACO_ASSIGN(common, Directory::OpenPath(repository.common_dir));
   auto state = StateRoot::Open(common, IfMoved::kRefuse, access);

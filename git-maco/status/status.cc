@@ -5,7 +5,7 @@
 #include "git-maco/status/survey.h"
 #include "libcommon/base/exit_code.h"
 #include "libcommon/cli/output.h"
-#include "libcommon/git/repository.h"
+#include "libcommon/git/plain_repository.h"
 #include "libcommon/os/directory.h"
 
 namespace maco::status {
@@ -42,7 +42,7 @@ Result<int> RunStatus(const Options& options) {
     return kExitUsage;
   }
   Repository repository;
-  MACO_ASSIGN(repository, FindRepository());
+  MACO_ASSIGN(repository, LocateRepository());
   Directory common_dir;
   MACO_ASSIGN(common_dir, Directory::OpenPath(repository.common_dir));
   const auto state = StateRoot::Open(common_dir, IfMoved::kReport);

@@ -1,83 +1,33 @@
-// OpenSSL's HMAC, HKDF and SHA-256 behind the contract of the header; no other file includes it.
-// Contract: libcommon/auth/mac.h. Source: EVP_MAC(3), EVP_KDF-HKDF(7), EVP_DigestInit(3).
+// Nettle's HMAC, HKDF, SHA-256 and SHA-1 behind the contract of the header; no other file includes
+// it. Contract: libcommon/auth/mac.h. Source: the Nettle manual, "Hash functions", "Keyed hash
+// functions" and "Key derivation functions". Its calls allocate nothing, load nothing, cannot fail.
 #include "libcommon/auth/mac.h"
 
-#include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
+#include <nettle/hkdf.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
+#include <string.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "libcommon/auth/blob_id.h"
 #include "libcommon/base/byte_codec.h"
 #include "libcommon/base/random_id.h"
-#include "libcommon/base/report.h"
 #include "libcommon/os/fd.h"
 
 namespace maco {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // 256 KiB
+static_assert(sizeof(Mac) == SHA256_DIGEST_SIZE && sizeof(Digest) == SHA256_DIGEST_SIZE);
 
-// libcrypto reports only lack of memory for the calls made here.
-void Require(bool ok) {
-  if (!ok) {
-    Note("maco", "libcrypto failed");
-    std::abort();
-  }
-}
-
-// Without a configuration file: neither OPENSSL_CONF nor a system file may load code into a
-// process that holds the key, and start-up is faster.
-void InitCrypto() {
-  static const bool done = OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1;
-  Require(done);
-}
-
-struct Free {
-  void operator()(EVP_MAC* p) const { EVP_MAC_free(p); }
-  void operator()(EVP_MAC_CTX* p) const { EVP_MAC_CTX_free(p); }
-  void operator()(EVP_MD* p) const { EVP_MD_free(p); }
-  void operator()(EVP_MD_CTX* p) const { EVP_MD_CTX_free(p); }
-  void operator()(EVP_KDF* p) const { EVP_KDF_free(p); }
-  void operator()(EVP_KDF_CTX* p) const { EVP_KDF_CTX_free(p); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
-
-EVP_MD* FetchSha256() {
-  InitCrypto();
-  static const Owned<EVP_MD> md(EVP_MD_fetch(nullptr, "SHA256", nullptr));
-  Require(md != nullptr);
-  return md.get();
-}
-
-// A context that is ready for a key; copies of it save the look-up of the digest.
-Owned<EVP_MAC_CTX> NewHmac() {
-  static const Owned<EVP_MAC_CTX> prototype = [] {
-    InitCrypto();
-    const Owned<EVP_MAC> mac(EVP_MAC_fetch(nullptr, "HMAC", nullptr));
-    Require(mac != nullptr);
-    Owned<EVP_MAC_CTX> context(EVP_MAC_CTX_new(mac.get()));
-    char digest[] = "SHA256";
-    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-                                 OSSL_PARAM_construct_end()};
-    Require(context != nullptr && EVP_MAC_CTX_set_params(context.get(), params) == 1);
-    return context;
-  }();
-  Owned<EVP_MAC_CTX> copy(EVP_MAC_CTX_dup(prototype.get()));
-  Require(copy != nullptr);
-  return copy;
-}
-
-// Hands small fields to libcrypto together: a call costs as much as hashing some ten bytes.
+// Hands small fields to the hash together: a call costs as much as hashing some ten bytes.
 class Gathered {
  public:
-  explicit Gathered(EVP_MAC_CTX* context) : context_(context) {}
+  explicit Gathered(hmac_sha256_ctx& context) : context_(context) {}
   void Integer(std::uint64_t value, unsigned width) {
     std::array<std::uint8_t, 8> bytes{};
     for (unsigned i = 0; i < width; ++i) {
@@ -103,16 +53,63 @@ class Gathered {
 
  private:
   void Update(std::span<const std::uint8_t> bytes) {
-    Require(EVP_MAC_update(context_, bytes.data(), bytes.size()) == 1);
+    hmac_sha256_update(&context_, bytes.size(), bytes.data());
   }
-  EVP_MAC_CTX* context_;
+  hmac_sha256_ctx& context_;
   std::size_t used_ = 0;
   std::array<std::uint8_t, 1024> held_;
 };
 
-// OSSL_PARAM takes mutable pointers, though libcrypto only reads through these.
-OSSL_PARAM Octets(const char* name, std::vector<std::uint8_t>& bytes) {
-  return OSSL_PARAM_construct_octet_string(name, bytes.data(), bytes.size());
+// A state that a key can be read from, wiped when it goes.
+struct HmacState {
+  HmacState() = default;
+  HmacState(const HmacState&) = delete;
+  HmacState& operator=(const HmacState&) = delete;
+  ~HmacState() { explicit_bzero(&context, sizeof context); }
+  hmac_sha256_ctx context{};
+};
+
+// Of one of Git's two hash functions: reads the file at `fd` into it from the start.
+template <typename Context, typename Update>
+Result<void> HashBlob(Context& context, Update update, int fd, std::uint64_t size) {
+  const std::string head = "blob " + std::to_string(size) + '\0';
+  update(&context, head.size(), AsBytes(head).data());
+  std::vector<std::uint8_t> buffer(
+      static_cast<std::size_t>(std::min<std::uint64_t>(kReadBytes, size + 1)));
+  std::uint64_t offset = 0;
+  for (;;) {
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd, buffer, offset));
+    update(&context, got, buffer.data());
+    offset += got;
+    if (got < buffer.size() || offset > size) {
+      break;
+    }
+  }
+  if (offset != size) {
+    return Fail(Code::kBusy, "a file changed while it was read");
+  }
+  return {};
+}
+
+// RFC 5869. No salt is a salt of one hash length of zeros (2.2), which HMAC pads an empty key to.
+void HkdfInto(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt,
+              std::span<const std::uint8_t> info, std::span<std::uint8_t> out) {
+  const auto update = [](void* context, std::size_t size, const std::uint8_t* bytes) {
+    hmac_sha256_update(static_cast<hmac_sha256_ctx*>(context), size, bytes);
+  };
+  const auto digest = [](void* context, std::size_t size, std::uint8_t* bytes) {
+    hmac_sha256_digest(static_cast<hmac_sha256_ctx*>(context), size, bytes);
+  };
+  HmacState state;
+  hmac_sha256_set_key(&state.context, salt.size(), salt.data());
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> middle{};
+  hkdf_extract(&state.context, update, digest, middle.size(), secret.size(), secret.data(),
+               middle.data());
+  hmac_sha256_set_key(&state.context, middle.size(), middle.data());
+  hkdf_expand(&state.context, update, digest, middle.size(), info.size(), info.data(), out.size(),
+              out.data());
+  WipeBytes(middle);
 }
 
 }  // namespace
@@ -146,16 +143,14 @@ Key::~Key() { WipeBytes(bytes_); }
 
 Key Key::Subkey(std::string_view domain) const {
   Key key;
-  Require(Hkdf(bytes_, {}, AsBytes(domain), key.bytes_).has_value());
+  HkdfInto(bytes_, {}, AsBytes(domain), key.bytes_);
   return key;
 }
 
-struct KeyedMac::State {
-  Owned<EVP_MAC_CTX> context = NewHmac();
-};
+struct KeyedMac::State : HmacState {};
 
 KeyedMac::KeyedMac(const Key& key) : state_(std::make_unique<State>()) {
-  Require(EVP_MAC_init(state_->context.get(), key.bytes().data(), Key::kBytes, nullptr) == 1);
+  hmac_sha256_set_key(&state_->context, Key::kBytes, key.bytes().data());
 }
 KeyedMac::KeyedMac(KeyedMac&&) noexcept = default;
 KeyedMac& KeyedMac::operator=(KeyedMac&&) noexcept = default;
@@ -163,9 +158,7 @@ KeyedMac::~KeyedMac() = default;
 
 Mac KeyedMac::Compute(std::string_view domain,
                       std::initializer_list<std::span<const std::uint8_t>> fields) const {
-  // Without a key: from its beginning again with the one that it has.
-  Require(EVP_MAC_init(state_->context.get(), nullptr, 0, nullptr) == 1);
-  Gathered input(state_->context.get());
+  Gathered input(state_->context);
   input.Integer(domain.size(), 4);
   input.Raw(AsBytes(domain));
   input.Integer(fields.size(), 4);
@@ -175,9 +168,7 @@ Mac KeyedMac::Compute(std::string_view domain,
   }
   input.Flush();
   Mac out{};
-  std::size_t written = 0;
-  Require(EVP_MAC_final(state_->context.get(), out.data(), &written, out.size()) == 1 &&
-          written == out.size());
+  hmac_sha256_digest(&state_->context, out.size(), out.data());  // and back to the key alone
   return out;
 }
 
@@ -186,60 +177,35 @@ Mac ComputeMac(const Key& key, std::string_view domain,
   return KeyedMac(key).Compute(domain, fields);
 }
 
-bool SameMac(const Mac& a, const Mac& b) {
-  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
+bool SameMac(const Mac& a, const Mac& b) { return memeql_sec(a.data(), b.data(), a.size()) == 1; }
 
 Result<void> Hkdf(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt,
                   std::span<const std::uint8_t> info, std::span<std::uint8_t> out) {
   if (out.empty() || out.size() > std::size_t{255} * 32) {
     return Fail(Code::kInvalid, "HKDF gives 1 to 8160 bytes");
   }
-  InitCrypto();
-  const Owned<EVP_KDF> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
-  Require(kdf != nullptr);
-  const Owned<EVP_KDF_CTX> context(EVP_KDF_CTX_new(kdf.get()));
-  Require(context != nullptr);
-  std::vector<std::uint8_t> secret_copy(secret.begin(), secret.end());
-  // No salt is a salt of one hash length of zeros (RFC 5869, 2.2); libcrypto refuses an empty one.
-  std::vector<std::uint8_t> salt_copy(salt.begin(), salt.end());
-  salt_copy.resize(salt.empty() ? 32 : salt.size());
-  std::vector<std::uint8_t> info_copy(info.begin(), info.end());
-  char digest[] = "SHA256";
-  std::vector<OSSL_PARAM> params = {
-      OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-      Octets(OSSL_KDF_PARAM_KEY, secret_copy), Octets(OSSL_KDF_PARAM_SALT, salt_copy)};
-  if (!info_copy.empty()) {
-    params.push_back(Octets(OSSL_KDF_PARAM_INFO, info_copy));
-  }
-  params.push_back(OSSL_PARAM_construct_end());
-  const int ok = EVP_KDF_derive(context.get(), out.data(), out.size(), params.data());
-  WipeBytes(secret_copy);
-  Require(ok == 1);
+  HkdfInto(secret, salt, info, out);
   return {};
 }
 
-void WipeBytes(std::span<std::uint8_t> bytes) { OPENSSL_cleanse(bytes.data(), bytes.size()); }
+void WipeBytes(std::span<std::uint8_t> bytes) { explicit_bzero(bytes.data(), bytes.size()); }
 
 struct Sha256Stream::State {
-  Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
+  sha256_ctx context{};
 };
 
-Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
-  Require(state_->context != nullptr &&
-          EVP_DigestInit_ex2(state_->context.get(), FetchSha256(), nullptr) == 1);
-}
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) { sha256_init(&state_->context); }
 Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
 Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
 Sha256Stream::~Sha256Stream() = default;
 
 void Sha256Stream::Update(std::span<const std::uint8_t> bytes) {
-  Require(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1);
+  sha256_update(&state_->context, bytes.size(), bytes.data());
 }
 
 Digest Sha256Stream::Finish() {
   Digest out{};
-  Require(EVP_DigestFinal_ex(state_->context.get(), out.data(), nullptr) == 1);
+  sha256_digest(&state_->context, out.size(), out.data());
   return out;
 }
 
@@ -250,35 +216,19 @@ Digest Sha256(std::span<const std::uint8_t> bytes) {
 }
 
 Result<std::string> BlobIdOfFile(int fd, std::uint64_t size, std::size_t id_bytes) {
-  InitCrypto();
-  const Owned<EVP_MD_CTX> context(EVP_MD_CTX_new());
-  Require(context != nullptr &&
-          EVP_DigestInit_ex(context.get(), id_bytes == sizeof(Digest) ? EVP_sha256() : EVP_sha1(),
-                            nullptr) == 1);
-  const std::string head = "blob " + std::to_string(size) + '\0';
-  Require(EVP_DigestUpdate(context.get(), head.data(), head.size()) == 1);
-  std::vector<std::uint8_t> buffer(
-      static_cast<std::size_t>(std::min<std::uint64_t>(kReadBytes, size + 1)));
-  std::uint64_t offset = 0;
-  for (;;) {
-    std::size_t got = 0;
-    MACO_ASSIGN(got, PreadFull(fd, buffer, offset));
-    Require(EVP_DigestUpdate(context.get(), buffer.data(), got) == 1);
-    offset += got;
-    if (got < buffer.size() || offset > size) {
-      break;
-    }
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> id{};
+  if (id_bytes == SHA256_DIGEST_SIZE) {
+    sha256_ctx context{};
+    sha256_init(&context);
+    MACO_TRY(HashBlob(context, sha256_update, fd, size));
+    sha256_digest(&context, id.size(), id.data());
+  } else {
+    sha1_ctx context{};
+    sha1_init(&context);
+    MACO_TRY(HashBlob(context, sha1_update, fd, size));
+    sha1_digest(&context, SHA1_DIGEST_SIZE, id.data());
   }
-  if (offset != size) {
-    return Fail(Code::kBusy, "a file changed while it was read");
-  }
-  std::string id(EVP_MAX_MD_SIZE, '\0');
-  unsigned written = 0;
-  Require(EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(id.data()),
-                             &written) == 1 &&
-          written == id_bytes);
-  id.resize(written);
-  return id;
+  return std::string(id.begin(), id.begin() + static_cast<std::ptrdiff_t>(id_bytes));
 }
 
 Result<Digest> Sha256OfFile(int fd, std::uint64_t limit) {

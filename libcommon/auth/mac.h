@@ -16,8 +16,8 @@ namespace maco {
 using Mac = std::array<std::uint8_t, 32>;
 using Digest = std::array<std::uint8_t, 32>;
 
-// None of the functions below that return a plain value can fail: the algorithms are built into
-// libcrypto, no configuration file is loaded, and lack of memory ends the process, as for new.
+// None of the functions below that return a plain value can fail: the algorithms need no
+// memory but their own, and nothing is loaded: no file can put code into a process with the key.
 
 // 32 secret bytes. Movable, not copyable; the bytes are wiped when it is destroyed or moved from.
 // Distinct uses of one key take distinct subkeys.

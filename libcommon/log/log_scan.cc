@@ -14,6 +14,7 @@ namespace maco {
 namespace {
 
 constexpr std::size_t kWindowBytes = std::size_t{256} << 10U;  // 256 KiB
+constexpr std::size_t kZeroBytes = std::size_t{64} << 10U;     // divides it
 
 // Why a verdict is an error, and what resolves it.
 struct Reason {
@@ -39,10 +40,17 @@ Reason ReasonOf(LogVerdict verdict) {
 }
 
 // A table of thousands of rows keeps tens of megabytes of zeros behind it (docs/formats/store.md),
-// so they are compared in large steps: each byte with the one before.
+// so they are compared by the page.
 bool AllZero(std::span<const std::uint8_t> bytes) {
-  return bytes.empty() ||
-         (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+  static constexpr LogBlock kZeros{};
+  while (!bytes.empty()) {
+    const std::size_t step = std::min(bytes.size(), kZeros.size());
+    if (std::memcmp(bytes.data(), kZeros.data(), step) != 0) {
+      return false;
+    }
+    bytes = bytes.subspan(step);
+  }
+  return true;
 }
 
 bool Consecutive(const LogHead& older, const LogHead& newer) {
@@ -119,7 +127,12 @@ Result<std::span<const std::uint8_t>> LogScan::Window(std::uint64_t offset, std:
   const bool inside =
       offset >= buffer_offset_ && offset + length <= buffer_offset_ + buffer_.size();
   if (!inside) {
-    buffer_.resize(std::max(length, kWindowBytes));
+    std::uint64_t size = 0;
+    MACO_ASSIGN(size, Size());
+    // No more than there is: memory that is touched costs more than a small log does.
+    const std::uint64_t left = size > offset ? size - offset : 0;
+    buffer_.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(std::max(length, kWindowBytes), left)));
     std::size_t got = 0;
     MACO_ASSIGN(got, PreadFull(fd_, buffer_, offset));
     buffer_.resize(got);
@@ -188,11 +201,11 @@ Result<std::optional<LogPosition>> LogScan::NextBatch(const LogPosition& from) {
 Result<bool> LogScan::ZerosFrom(std::uint64_t offset) {
   for (;;) {
     std::span<const std::uint8_t> bytes;
-    MACO_ASSIGN(bytes, Window(offset, kWindowBytes));
+    MACO_ASSIGN(bytes, Window(offset, kZeroBytes));
     if (!AllZero(bytes)) {
       return false;
     }
-    if (bytes.size() < kWindowBytes) {
+    if (bytes.size() < kZeroBytes) {
       return true;
     }
     offset += bytes.size();

@@ -13,6 +13,7 @@
 namespace maco {
 namespace {
 
+constexpr std::size_t kFirstChunkBytes = 4096;  // of most files that is all
 constexpr std::size_t kChunkBytes = 65536;
 
 tl::unexpected<Error> TooBig(std::size_t limit) {
@@ -26,7 +27,8 @@ Result<std::string> ReadAll(int fd, std::size_t limit) {
   for (;;) {
     const std::size_t before = out.size();
     // One byte more than allowed, so that "exactly the limit" and "more" differ.
-    const std::size_t want = std::min(kChunkBytes, limit + 1 - before);
+    const std::size_t want =
+        std::min(before == 0 ? kFirstChunkBytes : kChunkBytes, limit + 1 - before);
     out.resize(before + want);
     const ssize_t n = read(fd, out.data() + before, want);
     if (n < 0) {

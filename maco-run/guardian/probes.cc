@@ -227,10 +227,15 @@ int TryForeignAbi() {
 }
 
 int TryOldAbi() {
-  // getpid(2) by the i386 gate. Where the kernel has none, the child dies.
+  // By the i386 gate, where 64 is getppid(2). Where the kernel has none, the child dies. User-mode
+  // Linux on a host that has it takes the number for one of x86-64, semget(2), which the filter
+  // denies as well; without the filter there is no such key.
   return InChild([] {
-    long result = 20;
-    asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+    long result = 64;
+    asm volatile("int $0x80"
+                 : "+a"(result)
+                 : "D"(1L), "S"(0L), "d"(0L)
+                 : "memory", "r8", "r9", "r10", "r11");
     return result < 0 ? static_cast<int>(-result) : 0;
   });
 }

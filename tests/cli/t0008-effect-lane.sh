@@ -46,6 +46,12 @@ check 'or both for people'
 pr --head other
 [ $status -eq 129 ] && contains "$err" '--head' && [ "$(effects)" = 0 ]
 check 'another head is wrong usage: nothing would be pushed for it'
+pr --repository "127.0.0.1:$git_port/acme/other"
+[ $status -eq 129 ] && contains "$err" 'acme/other' && contains "$err" '--remote' && [ "$(effects)" = 0 ]
+check 'nor is it pushed to one repository and opened in another'
+pr -n --repository "127.0.0.1:$git_port/acme/LANE"
+[ $status -eq 0 ]
+check 'the same repository may be named, whatever its case'
 pr --plan --json
 [ $status -eq 0 ] && [ "$(documents)" = 1 ] && says '.operation == "pr" and .state == "planned"' && [ "$(effects)" = 2 ] && [ -z "$(ref "$branch")" ]
 check 'a plan prints one document, and both are planned'

@@ -23,7 +23,7 @@ LAYERS = {
 # Library -> its headers, and where they may be included. "one": a single .cc of the whole tree;
 # "one per tool": a single .cc of each top folder; else the only files.
 LIBRARIES = {
-    "openssl": (r"openssl/", "one"),
+    "nettle": (r"nettle/", "one"),
     "nlohmann": (r"nlohmann/", {"libcommon/auth/json.h"}),
     "tl-expected": (r"tl/expected", {"libcommon/base/result.h"}),
     "cxxopts": (r"cxxopts", "one"),
