@@ -1,7 +1,9 @@
 # Tools: how a library, a program and its install place are declared, once.
+include(PrecompiledHeaders)
 function(maco_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
+  maco_precompile(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE maco_warnings ${ARG_PRIVATE})
 endfunction()
 
@@ -10,6 +12,7 @@ endfunction()
 function(maco_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  maco_precompile(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} maco_warnings)
   if(NOT MACO_SANITIZE)
     # Loading and relocating these two takes most of the time of `git --version`.
