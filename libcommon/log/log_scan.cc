@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
+#include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "libcommon/os/directory.h"
 #include "libcommon/os/fd.h"
@@ -14,7 +18,9 @@ namespace maco {
 namespace {
 
 constexpr std::size_t kWindowBytes = std::size_t{256} << 10U;  // 256 KiB
-constexpr std::size_t kZeroBytes = std::size_t{64} << 10U;     // divides it
+constexpr std::size_t kZeroBytes = std::size_t{64} << 10U;
+constexpr std::uint64_t kSharedZeros = std::uint64_t{8} << 20U;  // from here on by two threads
+constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 
 // Why a verdict is an error, and what resolves it.
 struct Reason {
@@ -51,6 +57,34 @@ bool AllZero(std::span<const std::uint8_t> bytes) {
     bytes = bytes.subspan(step);
   }
   return true;
+}
+
+// Whether only zeros lie from `from` to `to`, as far as there is a file.
+Result<bool> ZerosIn(int fd, std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint8_t> buffer(
+      static_cast<std::size_t>(std::min<std::uint64_t>(kZeroBytes, to - from)));
+  while (from < to) {
+    const auto wanted = std::span(buffer).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), to - from)));
+    std::size_t got = 0;
+    MACO_ASSIGN(got, PreadFull(fd, wanted, from));
+    if (!AllZero(wanted.first(got))) {
+      return false;
+    }
+    if (got < wanted.size()) {
+      return true;
+    }
+    from += got;
+  }
+  return true;
+}
+
+std::future<Result<bool>> ZerosElsewhere(int fd, std::uint64_t from) {
+  try {
+    return std::async(std::launch::async, ZerosIn, fd, from, kToTheEnd);
+  } catch (const std::system_error&) {  // no thread is to be had: when it is asked for
+    return std::async(std::launch::deferred, ZerosIn, fd, from, kToTheEnd);
+  }
 }
 
 bool Consecutive(const LogHead& older, const LogHead& newer) {
@@ -198,18 +232,17 @@ Result<std::optional<LogPosition>> LogScan::NextBatch(const LogPosition& from) {
   return std::optional(position);
 }
 
-Result<bool> LogScan::ZerosFrom(std::uint64_t offset) {
-  for (;;) {
-    std::span<const std::uint8_t> bytes;
-    MACO_ASSIGN(bytes, Window(offset, kZeroBytes));
-    if (!AllZero(bytes)) {
-      return false;
-    }
-    if (bytes.size() < kZeroBytes) {
-      return true;
-    }
-    offset += bytes.size();
+Result<bool> LogScan::ZerosFrom(std::uint64_t offset) const {
+  std::uint64_t size = 0;
+  MACO_ASSIGN(size, Size());
+  if (size < offset + kSharedZeros) {
+    return ZerosIn(fd_, offset, kToTheEnd);
   }
+  const std::uint64_t middle = offset + (size - offset) / 2;
+  auto elsewhere = ZerosElsewhere(fd_, middle);
+  const auto here = ZerosIn(fd_, offset, middle);
+  const auto there = elsewhere.get();
+  return here && *here ? there : here;
 }
 
 Result<std::array<std::optional<LogHead>, 2>> LogScan::ReadSlots() {

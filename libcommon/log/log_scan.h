@@ -100,7 +100,7 @@ class LogScan {
   Result<std::optional<LogPosition>> NextBatch(const LogPosition& from);
 
   // Whether only zeros follow `offset`. Errors: kIo.
-  Result<bool> ZerosFrom(std::uint64_t offset);
+  Result<bool> ZerosFrom(std::uint64_t offset) const;
 
   // Size of the file in bytes. Errors: kIo.
   Result<std::uint64_t> Size() const;

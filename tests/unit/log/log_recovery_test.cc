@@ -97,6 +97,27 @@ TEST_F(LogRecoveryTest, ATailWithoutItsBeginningIsTornToo) {
   EXPECT_EQ(Verify().offset, end);
 }
 
+// Two threads look at a long one; no byte lies between them.
+TEST_F(LogRecoveryTest, OneByteInALongTailIsFoundWhereverItIs) {
+  constexpr std::uint64_t kBytes = (std::uint64_t{20} << 20U) + 12345;
+  Make({"record 1"});
+  const std::uint64_t end = kFirstRecordOffset + kFrameHeaderBytes + 8;
+  const UniqueFd fd(open(scratch_.Path(kName).c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(ftruncate(fd.get(), static_cast<off_t>(kBytes)), 0);
+  EXPECT_EQ(Read()->size(), 1U);
+  EXPECT_EQ(Verify().verdict, LogVerdict::kClean);
+  const std::uint64_t middle = end + (kBytes - end) / 2;
+  for (const std::uint64_t at :
+       {end, end + 1, end + 65535, end + 65536, middle - 65536, middle - 1, middle, middle + 1,
+        middle + 65536, kBytes - 65536, kBytes - 2, kBytes - 1}) {
+    ASSERT_TRUE(PwriteAll(fd.get(), AsBytes("x"), at));
+    EXPECT_EQ(OpenCode(), Code::kTornTail) << at;
+    EXPECT_EQ(Read().error().code, Code::kTornTail) << at;
+    ASSERT_TRUE(PwriteAll(fd.get(), AsBytes(std::string(1, '\0')), at));
+  }
+  EXPECT_EQ(Read()->size(), 1U);
+}
+
 TEST_F(LogRecoveryTest, AGroupCountsWholeOrNotAtAll) {
   std::string before;
   std::string after;
