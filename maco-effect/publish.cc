@@ -143,19 +143,27 @@ Result<Request> PullRequest(const Place& place, const Options& options, const La
   return out;
 }
 
+// "HOST[:PORT]/OWNER/NAME" without the port: that of ssh is another than that of the API.
+std::string WithoutPort(const std::string& repository) {
+  const std::size_t slash = repository.find('/');
+  const std::size_t colon = repository.find(':');
+  return colon < slash ? repository.substr(0, colon) + repository.substr(slash) : repository;
+}
+
 // Of a lane's pull request: its branch must be where the pull request is opened. A remote of
 // another host may be an alias of it; a remote of the same host names a repository that is or is
 // not it.
 Result<void> CheckSameRepository(const std::string& pushed, const std::string& repository) {
-  const auto there = ForgeRepositoryOf(pushed);
-  if (!there) {
+  const auto found = ForgeRepositoryOf(pushed);
+  if (!found) {
     return {};
   }
-  const std::string::size_type host = there->find('/') + 1;
-  const bool same_host = repository.compare(0, host, *there, 0, host) == 0;
-  if (same_host && strcasecmp(there->c_str(), repository.c_str()) != 0) {
+  const std::string there = WithoutPort(*found);
+  const std::string here = WithoutPort(repository);
+  const std::size_t host = there.find('/') + 1;
+  if (here.compare(0, host, there, 0, host) == 0 && strcasecmp(there.c_str(), here.c_str()) != 0) {
     return Fail(Code::kUsage,
-                "the branch would be pushed to '" + EscapeControl(*there) +
+                "the branch would be pushed to '" + EscapeControl(*found) +
                     "', and the pull request opened in '" + EscapeControl(repository) + "'",
                 "name the remote of that repository with --remote");
   }

@@ -69,6 +69,17 @@ struct HmacState {
   hmac_sha256_ctx context{};
 };
 
+// Nettle pads the key on the stack and leaves it there.
+[[gnu::noinline]] void WipeStackBelow() {
+  std::array<std::uint8_t, 2048> below;
+  explicit_bzero(below.data(), below.size());
+}
+
+void SetKey(hmac_sha256_ctx& context, std::span<const std::uint8_t> key) {
+  hmac_sha256_set_key(&context, key.size(), key.data());
+  WipeStackBelow();
+}
+
 // Of one of Git's two hash functions: reads the file at `fd` into it from the start.
 template <typename Context, typename Update>
 Result<void> HashBlob(Context& context, Update update, int fd, std::uint64_t size) {
@@ -102,11 +113,11 @@ void HkdfInto(std::span<const std::uint8_t> secret, std::span<const std::uint8_t
     hmac_sha256_digest(static_cast<hmac_sha256_ctx*>(context), size, bytes);
   };
   HmacState state;
-  hmac_sha256_set_key(&state.context, salt.size(), salt.data());
+  SetKey(state.context, salt);
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> middle{};
   hkdf_extract(&state.context, update, digest, middle.size(), secret.size(), secret.data(),
                middle.data());
-  hmac_sha256_set_key(&state.context, middle.size(), middle.data());
+  SetKey(state.context, middle);
   hkdf_expand(&state.context, update, digest, middle.size(), info.size(), info.data(), out.size(),
               out.data());
   WipeBytes(middle);
@@ -150,7 +161,7 @@ Key Key::Subkey(std::string_view domain) const {
 struct KeyedMac::State : HmacState {};
 
 KeyedMac::KeyedMac(const Key& key) : state_(std::make_unique<State>()) {
-  hmac_sha256_set_key(&state_->context, Key::kBytes, key.bytes().data());
+  SetKey(state_->context, key.bytes());
 }
 KeyedMac::KeyedMac(KeyedMac&&) noexcept = default;
 KeyedMac& KeyedMac::operator=(KeyedMac&&) noexcept = default;
@@ -190,7 +201,12 @@ Result<void> Hkdf(std::span<const std::uint8_t> secret, std::span<const std::uin
 
 void WipeBytes(std::span<std::uint8_t> bytes) { explicit_bzero(bytes.data(), bytes.size()); }
 
+// What was hashed last stands in it: of a key file, the key.
 struct Sha256Stream::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { explicit_bzero(&context, sizeof context); }
   sha256_ctx context{};
 };
 
@@ -217,6 +233,9 @@ Digest Sha256(std::span<const std::uint8_t> bytes) {
 
 Result<std::string> BlobIdOfFile(int fd, std::uint64_t size, std::size_t id_bytes) {
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> id{};
+  if (id_bytes != SHA1_DIGEST_SIZE && id_bytes != SHA256_DIGEST_SIZE) {
+    return Fail(Code::kInvalid, "the id of a blob has 20 or 32 bytes");
+  }
   if (id_bytes == SHA256_DIGEST_SIZE) {
     sha256_ctx context{};
     sha256_init(&context);

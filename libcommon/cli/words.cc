@@ -42,6 +42,48 @@ Result<void> CheckValue(const std::string& tool, std::span<const OptionRule> rul
   return {};
 }
 
+const OptionRule* ShortRule(std::span<const OptionRule> rules, char letter) {
+  const auto rule = std::ranges::find_if(rules, [letter](const OptionRule& each) {
+    const std::string_view names = each.names;
+    return names.front() == letter && (names.size() == 1 || names[1] == ',');
+  });
+  return rule == rules.end() ? nullptr : &*rule;
+}
+
+// "-nmTEXT" as "-nm", "TEXT": cxxopts without regular expressions takes such a text only if it has
+// nothing but letters and digits.
+std::vector<std::string> Separated(std::span<const OptionRule> rules,
+                                   std::span<const char* const> words) {
+  std::vector<std::string> out;
+  bool is_value = false;  // of the option before it, whatever it looks like
+  for (const std::string word : words) {
+    out.push_back(word);
+    if (std::exchange(is_value, false)) {
+      continue;
+    }
+    if (word.starts_with("--")) {
+      const auto rule = std::ranges::find(rules, std::string_view(word).substr(2), LongName);
+      is_value = rule != rules.end() && rule->takes != Takes::kNothing;
+      continue;
+    }
+    for (std::size_t i = 1; word.starts_with('-') && i < word.size(); ++i) {
+      const OptionRule* rule = ShortRule(rules, word[i]);
+      if (rule == nullptr) {
+        break;
+      }
+      if (rule->takes != Takes::kNothing) {
+        is_value = i + 1 == word.size();
+        if (!is_value) {
+          out.back().resize(i + 1);
+          out.push_back(word.substr(i + 1));
+        }
+        break;
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool Words::Has(std::string_view option) const {
@@ -71,10 +113,15 @@ Result<Words> ReadWords(const std::string& tool, std::span<const OptionRule> tab
   while (end < argc && std::string_view(argv[end]) != "--") {
     ++end;
   }
+  const auto separated = Separated(table, {argv, static_cast<std::size_t>(std::min(end, argc))});
+  std::vector<const char*> words;
+  for (const std::string& word : separated) {
+    words.push_back(word.c_str());
+  }
   Words out;
   try {
     cxxopts::Options options = TableOf(tool, table);
-    const auto parsed = options.parse(std::min(end, argc), argv);
+    const auto parsed = options.parse(static_cast<int>(words.size()), words.data());
     for (const auto& argument : parsed.arguments()) {
       MACO_TRY(CheckValue(tool, table, argument.key(), argument.value()));
       out.options_.emplace_back(argument.key(), argument.value());

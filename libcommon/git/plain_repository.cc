@@ -73,6 +73,11 @@ bool IsMissing(const Directory& directory, const char* name) {
   return !identity && identity.error().code == Code::kNotFound;
 }
 
+// One that git takes for its own: else it looks further up.
+bool IsOpenDirectory(const Directory& directory, const char* name) {
+  return Own(directory, name, S_IFDIR) && faccessat(directory.fd(), name, X_OK, 0) == 0;
+}
+
 // Small: the content of a regular file; nothing if it is none, or larger.
 std::optional<std::string> Content(const Directory& directory, const char* name,
                                    std::size_t limit) {
@@ -102,8 +107,8 @@ bool IsHead(std::string_view text) {
 
 bool IsPlainGitDirectory(const Directory& git_dir) {
   const auto head = Content(git_dir, "HEAD", kHeadBytes);
-  if (!head || !IsHead(*head) || !Own(git_dir, "objects", S_IFDIR) ||
-      !Own(git_dir, "refs", S_IFDIR) || !IsMissing(git_dir, "commondir")) {
+  if (!head || !IsHead(*head) || !IsOpenDirectory(git_dir, "objects") ||
+      !IsOpenDirectory(git_dir, "refs") || !IsMissing(git_dir, "commondir")) {
     return false;
   }
   const auto config = Content(git_dir, "config", kConfigBytes);

@@ -12,13 +12,15 @@
 namespace maco {
 
 // The same answer as FindRepository for the current directory, in a tenth of the time where that
-// is a plain one. A git that is missing or too old is not noticed then. Errors: as FindRepository.
+// is a plain one. Not noticed then is a git that is missing or too old, and a setting that git dies
+// of, in the repository's configuration or the operator's. Errors: as FindRepository.
 Result<Repository> LocateRepository();
 
 // The repository of `directory` (empty: the current one), which has no links in its path then; or
 // nothing: git has to be asked. Plain is: no variable of the environment redirects git; the first
 // directory upwards with `.git` or `HEAD`, on one file system, has a real directory `.git`; that
-// has `HEAD`, `objects` and `refs`, and no `commondir`; both belong to the effective user; and
+// has `HEAD`, and `objects` and `refs` that may be searched, and no `commondir`; both belong to the
+// effective user; and
 // `.git/config` is plain.
 std::optional<Repository> PlainRepository(const std::string& directory = {});
 

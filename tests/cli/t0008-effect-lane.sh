@@ -49,6 +49,9 @@ check 'another head is wrong usage: nothing would be pushed for it'
 pr --repository "127.0.0.1:$git_port/acme/other"
 [ $status -eq 129 ] && contains "$err" 'acme/other' && contains "$err" '--remote' && [ "$(effects)" = 0 ]
 check 'nor is it pushed to one repository and opened in another'
+pr --repository "127.0.0.1:1/acme/other"
+[ $status -eq 129 ] && contains "$err" 'acme/other' && [ "$(effects)" = 0 ]
+check 'whatever the port: that of git is seldom that of the API'
 pr -n --repository "127.0.0.1:$git_port/acme/LANE"
 [ $status -eq 0 ]
 check 'the same repository may be named, whatever its case'

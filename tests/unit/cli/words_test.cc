@@ -9,8 +9,12 @@
 namespace maco {
 namespace {
 
-constexpr OptionRule kTable[] = {
-    {"json"}, {"n,dry-run"}, {"z"}, {"note", Takes::kText}, {"body", Takes::kAnyText}};
+constexpr OptionRule kTable[] = {{"json"},
+                                 {"n,dry-run"},
+                                 {"z"},
+                                 {"note", Takes::kText},
+                                 {"body", Takes::kAnyText},
+                                 {"m,message", Takes::kText}};
 
 Result<Words> Read(std::vector<const char*> words) {
   words.insert(words.begin(), "tool");
@@ -32,6 +36,30 @@ TEST(Words, OptionsAndNamesMayMix) {
   EXPECT_EQ(words->Text("note"), "y,z");
   EXPECT_EQ(words->Texts("note"), (std::vector<std::string>{"x", "y,z"}));
   EXPECT_EQ(words->Text("body"), "");
+}
+
+TEST(Words, AValueMayStandRightBehindAShortOption) {
+  for (const char* text : {"x", "two words", "fix-1", "=x", "\xc3\xa9", "a\nb", "-n", "--json"}) {
+    const auto words = Read({(std::string("-m") + text).c_str(), "a"});
+    ASSERT_TRUE(words) << text << ": " << words.error().message;
+    EXPECT_EQ(words->Text("message"), text);
+    EXPECT_EQ(words->names(), std::vector<std::string>{"a"});
+    EXPECT_EQ(Read({"-m", text})->Text("message"), text);
+    EXPECT_EQ(Read({(std::string("--message=") + text).c_str()})->Text("message"), text);
+  }
+  const auto both = Read({"-nmtwo words"});
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(both->Has("dry-run"));
+  EXPECT_EQ(both->Text("message"), "two words");
+}
+
+TEST(Words, WhatAnOptionTakesIsNotTakenApart) {
+  const auto words = Read({"--note", "-mtwo words", "-m", "-nm x", "--body", "--note"});
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_EQ(words->Text("note"), "-mtwo words");
+  EXPECT_EQ(words->Text("message"), "-nm x");
+  EXPECT_EQ(words->Text("body"), "--note");
+  EXPECT_FALSE(words->Has("dry-run"));
 }
 
 TEST(Words, NothingBehindDashesIsAnOption) {

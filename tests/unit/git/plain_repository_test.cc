@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -187,6 +188,32 @@ TEST_F(PlainRepositoryTest, WhatIsNotPlainIsLeftToGit) {
          Write(top + "/.git/commondir", plain + "/.git\n");
          return top;
        }},
+      {"objects by a link",
+       [&] {
+         const std::string top = MakeRepository("objects");
+         fs::rename(top + "/.git/objects", top + "/objects");
+         fs::create_directory_symlink("../objects", top + "/.git/objects");
+         return top;
+       }},
+      {"a HEAD by a link",
+       [&] {
+         const std::string top = MakeRepository("head");
+         fs::remove(top + "/.git/HEAD");
+         fs::create_symlink("refs/heads/main", top + "/.git/HEAD");
+         return top;
+       }},
+      {"a configuration that is too large",
+       [&] {
+         const std::string top = MakeRepository("large");
+         std::ofstream(top + "/.git/config", std::ios::app) << std::string(70000, '\n');
+         return top;
+       }},
+      {"an inclusion",
+       [&] {
+         const std::string top = MakeRepository("including");
+         Git({"-C", top, "config", "include.path", "other"});
+         return top;
+       }},
       {"a newline in the path", [&] { return MakeRepository("new\nline"); }},
       {"a FIFO for a configuration",
        [&] {
@@ -226,6 +253,36 @@ TEST_F(PlainRepositoryTest, AnotherOwnersIsLeftToGit) {
     EXPECT_FALSE(PlainRepository(top)) << path;
     EXPECT_FALSE(FindRepository(top)) << path;
     ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+}
+
+// git goes on upwards from a directory whose parts it may not search.
+TEST_F(PlainRepositoryTest, PartsThatAreClosedAreLeftToGit) {
+  constexpr uid_t kOther = 65534;  // root may search everything
+  const std::string top = MakeRepository("outer");
+  const std::string inner = MakeRepository("outer/inner");
+  if (geteuid() == 0) {
+    fs::permissions(scratch_.path(), fs::perms(0755));
+    ASSERT_EQ(lchown(top.c_str(), kOther, kOther), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(top)) {
+      ASSERT_EQ(lchown(entry.path().c_str(), kOther, kOther), 0);
+    }
+  }
+  for (const std::string part : {"/.git/objects", "/.git/refs"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      bool right = geteuid() != 0 || (setresgid(kOther, kOther, kOther) == 0 &&
+                                      setresuid(kOther, kOther, kOther) == 0);
+      const auto plain = PlainRepository(inner);
+      right = right && plain && plain->git_dir == FindRepository(inner)->git_dir;
+      right = right && chmod((inner + part).c_str(), 0600) == 0 && !PlainRepository(inner) &&
+              FindRepository(inner)->worktree == top;
+      right = chmod((inner + part).c_str(), 0755) == 0 && right;
+      _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << part;
   }
 }
 
