@@ -17,9 +17,7 @@
 #include <vector>
 
 #include "libcommon/base/text.h"
-#include "libcommon/git/git_program.h"
-#include "libcommon/os/spawn.h"
-#include "tests/unit/scratch_dir.h"
+#include "tests/unit/git/git_fixture.h"
 
 namespace maco {
 namespace {
@@ -35,32 +33,8 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class PlainRepositoryTest : public ::testing::Test {
+class PlainRepositoryTest : public GitFixture {
  protected:
-  PlainRepositoryTest() {
-    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR",
-                             "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"}) {
-      unsetenv(name);
-    }
-    setenv("HOME", scratch_.path().c_str(), 1);
-  }
-
-  void Git(const std::vector<std::string>& arguments) {
-    SpawnRequest request;
-    request.program = *FindGitProgram();
-    request.arguments = arguments;
-    request.environment = CleanGitEnvironment();
-    const auto result = RunProgram(request);
-    ASSERT_TRUE(result);
-    ASSERT_EQ(result->exit_status, 0) << result->error_output;
-  }
-  std::string MakeRepository(const std::string& name,
-                             const std::vector<std::string>& options = {}) {
-    std::vector<std::string> arguments = {"init", "-q", scratch_.Path(name)};
-    arguments.insert(arguments.begin() + 2, options.begin(), options.end());
-    Git(arguments);
-    return scratch_.Path(name);
-  }
   // Whether it was found without git; where it was, git says the same.
   static bool Agrees(const std::string& directory) {
     const auto plain = PlainRepository(directory);
@@ -77,8 +51,6 @@ class PlainRepositoryTest : public ::testing::Test {
     }
     return true;
   }
-
-  ScratchDir scratch_;
 };
 
 TEST_F(PlainRepositoryTest, PlainOnesAreFoundFromTheTopAndFromBelow) {

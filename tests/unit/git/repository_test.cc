@@ -11,43 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "libcommon/git/git_program.h"
-#include "libcommon/os/spawn.h"
-#include "tests/unit/scratch_dir.h"
+#include "tests/unit/git/git_fixture.h"
 
 namespace maco {
 namespace {
 
-class RepositoryTest : public ::testing::Test {
+class RepositoryTest : public GitFixture {
  protected:
-  RepositoryTest() {
-    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}) {
-      unsetenv(name);
-    }
-    setenv("HOME", scratch_.path().c_str(), 1);
-    setenv("GIT_CEILING_DIRECTORIES", scratch_.path().c_str(), 1);
-  }
-  ~RepositoryTest() override {
-    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}) {
-      unsetenv(name);
-    }
-  }
-
-  void Git(const std::vector<std::string>& arguments) {
-    SpawnRequest request;
-    request.program = *FindGitProgram();
-    request.arguments = arguments;
-    request.environment = CleanGitEnvironment();
-    const auto result = RunProgram(request);
-    ASSERT_TRUE(result);
-    ASSERT_EQ(result->exit_status, 0) << result->error_output;
-  }
-  std::string MakeRepository(const std::string& name) {
-    Git({"init", "-q", scratch_.Path(name)});
-    return scratch_.Path(name);
-  }
-
-  ScratchDir scratch_;
+  RepositoryTest() { setenv("GIT_CEILING_DIRECTORIES", scratch_.path().c_str(), 1); }
 };
 
 TEST_F(RepositoryTest, FindsTheTopFromBelow) {
