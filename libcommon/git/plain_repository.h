@@ -20,8 +20,8 @@ Result<Repository> LocateRepository();
 // nothing: git has to be asked. Plain is: no variable of the environment redirects git; the first
 // directory upwards with `.git` or `HEAD`, on one file system, has a real directory `.git`; that
 // has `HEAD`, and `objects` and `refs` that may be searched, and no `commondir`; both belong to the
-// effective user; and
-// `.git/config` is plain.
+// effective user; and `.git/config`, of at most 64 KiB, is plain. Never fails: what cannot be read
+// is git's business too.
 std::optional<Repository> PlainRepository(const std::string& directory = {});
 
 // Whether the content of a repository's configuration file is as git writes it, without quotes,

@@ -1,7 +1,7 @@
 """Before the emulator: the two rules of GitHub that it lacks, and answers that get lost.
 
-It refuses a pull request from a branch that is not there, and a second open one of the same branches. Each POST that the
-emulator took is in `applied`. A fault is for the next POST whose path ends as it says: "drop_before" ends the connection
+It refuses a pull request from a branch that is not there, and a second open one of the same branches. Each POST that
+came is in `taken`, whatever becomes of it. A fault is for the next POST whose path ends as it says: "drop_before" ends the connection
 instead of passing it on, "drop_after" instead of the answer, "stall_after" never answers.
 """
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Front(ThreadingHTTPServer):
     def __init__(self, upstream: int) -> None:
         super().__init__(("127.0.0.1", 0), Exchange)
         self.upstream = upstream
-        self.applied: list[str] = []
+        self.taken: list[str] = []
         self.faults: list[tuple[str, str]] = []  # kind, end of the path
         self.stalled = threading.Event()
         self._lock = threading.Lock()
@@ -71,6 +71,8 @@ class Exchange(BaseHTTPRequestHandler):
     def pass_on(self, body: bytes) -> None:
         headers = {name: self.headers[name] for name in KEPT_HEADERS if self.headers[name]}
         self.close_connection = True
+        if self.command == "POST":
+            self.server.taken.append(self.path)
         fault = self.server.take_fault(self.path) if self.command == "POST" else ""
         if fault == "drop_before":
             return
@@ -80,8 +82,6 @@ class Exchange(BaseHTTPRequestHandler):
                 self.answer(422, {}, json.dumps({"message": "Validation Failed", "errors": [refusal]}).encode())
                 return
         status, heads, data = self.server.ask(self.command, self.path, body, headers)
-        if self.command == "POST" and status < 300:
-            self.server.applied.append(self.path)
         if fault == "drop_after":
             return
         if fault == "stall_after":

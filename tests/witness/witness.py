@@ -27,6 +27,7 @@ TOKEN = "test_token_user1"
 PLACE = "/repos/octocat/hello-world"
 COMPLETED, NOT_APPLIED = 0, 1
 READY_SECS = 60
+CLIENT_SECS = 300  # far more than any needs: one that hangs is an error
 SENDERS = 16
 MANY_COMMENTS = 179
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
@@ -105,11 +106,12 @@ class Witness:
 
     def make(self, kind: str, name: str) -> int:
         client = self.start(kind, name)
-        client.communicate()
+        client.communicate(timeout=CLIENT_SECS)
         return client.returncode
 
     def effect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.tool, "effect", *arguments], cwd=self.repository, text=True, capture_output=True, check=False)
+        return subprocess.run([self.tool, "effect", *arguments], cwd=self.repository, text=True, capture_output=True, check=False,
+                              timeout=CLIENT_SECS)
 
     def row(self, name: str) -> dict[str, Any]:
         listed = json.loads(self.effect("list", "--json").stdout)["effects"]
@@ -138,7 +140,7 @@ def kill_while_stalled(witness: Witness, kind: str, name: str) -> None:
     if not witness.front.stalled.wait(READY_SECS):
         raise RuntimeError("the request never came")
     client.send_signal(signal.SIGKILL)  # the dispatcher becomes the tool
-    client.communicate()
+    client.communicate(timeout=CLIENT_SECS)
 
 
 def naive(witness: Witness) -> None:
@@ -193,10 +195,12 @@ def checks(witness: Witness) -> list[tuple[str, Callable[[], bool]]]:
             witness.there_once(kind, name)
 
     def sixteen() -> bool:
+        before = len(witness.front.taken)
         clients = [witness.start("issue", "sixteen") for _ in range(SENDERS)]
         for client in clients:
-            client.communicate()
-        return witness.there_once("issue", "sixteen") and witness.make("issue", "sixteen") == COMPLETED
+            client.communicate(timeout=CLIENT_SECS)
+        return witness.make("issue", "sixteen") == COMPLETED and witness.there_once("issue", "sixteen") and \
+            len(witness.front.taken) == before + 1
 
     def comment_180() -> bool:
         for number in range(MANY_COMMENTS):
