@@ -3,7 +3,9 @@
 #include "libcommon/git/plain_repository.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,6 +227,30 @@ TEST_F(PlainRepositoryTest, AnotherOwnersIsLeftToGit) {
     EXPECT_FALSE(PlainRepository(top)) << path;
     EXPECT_FALSE(FindRepository(top)) << path;
     ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+}
+
+// In a mount namespace of its own, which ends with the child.
+TEST_F(PlainRepositoryTest, OtherFileSystemsOnTheWayAreLeftToGit) {
+  const std::string top = MakeRepository("a");
+  fs::create_directories(top + "/sub/deep");
+  for (const char* mounted : {"/sub", "/.git"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int flags = CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
+      bool right = PlainRepository(top + "/sub").has_value() && unshare(flags) == 0 &&
+                   mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+      right = right && mount("tmpfs", (top + mounted).c_str(), "tmpfs", 0, nullptr) == 0;
+      fs::create_directories(top + "/sub/deep");
+      if (right && mounted == std::string("/.git")) {
+        Git({"init", "-q", top});
+      }
+      right = right && !PlainRepository(top + "/sub/deep") && !PlainRepository(top + "/sub");
+      _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << mounted;
   }
 }
 
